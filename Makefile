@@ -55,13 +55,13 @@ javascript: $(VENV)/.ready-dev ## check the types of the pages' scripts
 architecture: $(VENV)/.ready-dev ## the import contracts
 	$(BIN)/lint-imports
 
-docs: $(VENV)/.ready-dev ## build the documentation into docs/_build/html
-	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
-	@echo "documentation: docs/_build/html/index.html"
+docs: $(VENV)/.ready-dev ## build the documentation into docs/_build/html/docs
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html/docs
+	@echo "documentation: docs/_build/html/docs/index.html"
 
-site: docs ## build documentation and a page to play in the browser into docs/_build/html
-	$(BIN)/python scripts/make_site.py docs/_build/html/play
-	@echo "play: docs/_build/html/play/index.html, also from a disk"
+site: docs ## build a page to play in the browser, and the documentation behind it, into docs/_build/html
+	$(BIN)/python scripts/make_site.py docs/_build/html
+	@echo "play: docs/_build/html/index.html, also from a disk"
 
 examples: docs ## run every example of README and documentation, which link to what docs writes
 	$(PYTEST) -n $(JOBS) tests/test_docs.py
@@ -108,5 +108,5 @@ endif
 $(VENV)/.ready-base: pyproject.toml weights/pyproject.toml
 	@$(SETUP) base
 
-$(VENV)/.ready-dev: pyproject.toml weights/pyproject.toml
+$(VENV)/.ready-dev: pyproject.toml weights/pyproject.toml constraints.txt
 	@$(SETUP) dev

@@ -1,8 +1,8 @@
 """Measure the desktop window: time to the first tiles, animation, and key latency.
 
-Needs a display, such as the one that ``xvfb-run -a`` provides. The time from process start until
-the tiles of the saved game are visible is measured on a separate Xvfb, whose framebuffer is a
-memory-mapped file, and compared with the same for a minimal tkinter program.
+Needs a display, such as the one that ``xvfb-run -a`` provides. The time from the start of the
+process until the tiles of the saved game are visible is measured on a separate Xvfb, whose
+framebuffer is a memory-mapped file. A minimal tkinter program is measured for comparison.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ from py2048.presentation.themes import DEFAULT_THEME
 RUNS = 9
 MOVES = 60
 KEYS, PACE_S = 200, 0.1
-"""Number of keys to press, and the seconds between them (a fast player's pace)."""
+"""Number of keys to press, and the seconds between two keys, the pace of a fast player."""
 POLL_MS = 5
-"""Milliseconds between checks for the end of a move's animation."""
+"""Milliseconds between checks whether the animation of a move has ended."""
 TIMEOUT_S = 20.0
 SETTLING_S = 0.5
 """Seconds to wait after the first frame, while the game opens its store."""
@@ -102,13 +102,13 @@ class VirtualScreen:
 
 @contextmanager
 def glass() -> Iterator[tuple[VirtualScreen, dict[str, str]]]:
-    """Yield a virtual screen and the environment variables of a new user."""
+    """Yield a virtual screen and the environment variables for a new user."""
     with tempfile.TemporaryDirectory() as folder:
         screen = VirtualScreen(folder)
         home = Path(folder, "home")
         home.mkdir()
         environment = {**os.environ, "DISPLAY": screen.display, "PY2048_HOME": str(home)}
-        # Keep compiled modules after the first run, as on a player's machine.
+        # Python keeps compiled modules after the first run, as on a player's machine.
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
         with closing(open_session(f"sqlite:///{home}/py2048.sqlite3")) as session:
             session.start(seed=1, board=Board.parse(SAVED))
@@ -148,7 +148,7 @@ def commands() -> None:
         return
     times: dict[str, list[float]] = {name: [] for name in COMMANDS}
     with glass() as (screen, environment):
-        for run in range(RUNS + 1):  # the first one is not counted
+        for run in range(RUNS + 1):  # the first run is not counted
             for name, command in COMMANDS.items():
                 seconds = seconds_to_see(command, screen, environment)
                 times[name] += [1000 * seconds] * bool(run)
@@ -207,7 +207,7 @@ def key_times(*, is_on: bool) -> tuple[list[float], float]:
     from py2048.app.controller.coach import COACH_SETTING
     from py2048.app.desktop.launch import GameWindow
 
-    gc.collect()  # objects of the previous window must be freed in Tk's thread
+    gc.collect()  # frees the previous window's objects in Tk's thread
     session = Session()
     session.start(seed=1)
     session.set_setting(COACH_SETTING, is_on)
@@ -218,7 +218,7 @@ def key_times(*, is_on: bool) -> tuple[list[float], float]:
     controller, board, root = running.app.controller, running.window.board, running.root
     board.focus_force()
     _live(root, PACE_S)
-    while controller.is_waiting:  # until its judge is ready
+    while controller.is_waiting:  # waits for the judge
         _live(root, PACE_S)
     times, before = [], time.process_time()
     for _ in range(KEYS):
@@ -226,7 +226,7 @@ def key_times(*, is_on: bool) -> tuple[list[float], float]:
         began = time.perf_counter()
         board.event_generate(f"<KeyPress-{name}>")
         root.update()
-        root.winfo_pointerx()  # a round trip: earlier requests are drawn when it returns
+        root.winfo_pointerx()  # this round trip ends when earlier requests are drawn
         times.append(1000 * (time.perf_counter() - began))
         assert session.version > version, "the key has not reached the board"
         _live(root, PACE_S)

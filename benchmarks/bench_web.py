@@ -1,16 +1,16 @@
-"""Measure the web server's throughput and latency.
+"""Measure the web server and a trivial server: CPU time, latency, starting games and memory.
 
-Starts ``py2048 serve`` on loopback with a temporary SQLite file or PostgreSQL cluster, and connects
-players who each move as soon as the previous move is acknowledged. Players and server share the
-machine.
+The script starts ``py2048 serve`` and `echo.py` on loopback, each with a temporary SQLite file or
+PostgreSQL cluster and the same number of players. Then the servers take turns. In a server's turn,
+its players move as soon as their previous move is acknowledged, while all other players wait. The
+last line compares the servers in the median turn. ``--against PATH`` adds another checkout:
 
-``--against PATH`` measures this and another checkout alternately, and compares the two:
+    python benchmarks/bench_web.py --players 500 --against ../py2048-before
 
-    python benchmarks/bench_web.py --players 1000 --rate 1 --against ../py2048-before
-
-CPU time is counted once all players are connected, and excludes PostgreSQL's. Latency is the time
-from when a move is due to its acknowledgement; with ``--rate``, a move may be due before it is
-sent.
+CPU time is that of the server's process without PostgreSQL, so it hardly depends on other programs.
+Latency is the time between the moment when a move is due and its acknowledgement. With ``--rate``,
+a move may be due before it is sent. With ``--storm 5000``, the script instead opens 5,000 sockets
+at once, while the server may use only a tenth of a core.
 """
 
 from __future__ import annotations
@@ -18,76 +18,56 @@ from __future__ import annotations
 import argparse
 import asyncio
 import importlib
-import json
 import os
+import platform
 import random
 import re
+import resource
+import signal
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections import defaultdict
-from collections.abc import Coroutine, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
 
-OURS, THEIRS = "now", "before"
-T = TypeVar("T")
-WRITER = "writer and other threads"
+ECHO = "echo"
 _VERSION = re.compile(rb'"version":(\d+)')
+_PONG = b'{"type":"pong"}'  # sent while a game is begun
 _LEGAL = re.compile(rb'"legal":\["(\w+)"')
 
 
 @dataclass
 class Player:
-    """A player's connection, and the latency of its moves."""
+    """A player's connection and the latencies of its moves."""
 
-    port: int
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
-    game: str = ""
     version: int = 0
     times: list[float] = field(default_factory=list)
     state: bytes = b""
-    coming: asyncio.Task[tuple[int, bytes]] | None = None
 
-    async def send(self, text: str) -> None:
+    def send(self, text: str) -> None:
         """Send a text frame, masked with zeros."""
-        data = text.encode()
-        head = bytes([0x81, 0x80 | len(data)]) if len(data) < 126 else None
-        assert head, "the benchmark sends short messages only"
-        self.writer.write(head + b"\0\0\0\0" + data)
-        await self.writer.drain()
+        data = text.encode()  # always short
+        self.writer.write(bytes([0x81, 0x80 | len(data)]) + b"\0\0\0\0" + data)
 
     async def receive(self) -> bytes:
         """Return the next text frame; answer pings."""
         while True:
-            kind, data = await (self.coming or self._frame())
-            self.coming = None
-            if kind == 1:
+            kind, data = await self._frame()
+            if kind == 1 and data != _PONG:
                 return data
-            self._answer(kind, data)
-
-    async def wait(self, start: asyncio.Event) -> None:
-        """Wait until all players are connected, answering pings meanwhile."""
-        waiting = asyncio.create_task(start.wait())
-        while not start.is_set():
-            self.coming = self.coming or asyncio.create_task(self._frame())
-            await asyncio.wait((waiting, self.coming), return_when=asyncio.FIRST_COMPLETED)
-            if self.coming.done():
-                self._answer(*self.coming.result())
-                self.coming = None
-
-    def _answer(self, kind: int, data: bytes) -> None:
-        if kind == 8:
-            raise ConnectionError(f"the server has closed the connection: {data!r}")
-        if kind == 9:
-            self.writer.write(bytes([0x8A, 0x80 | len(data)]) + b"\0\0\0\0" + data)
+            if kind == 8:
+                raise ConnectionError(f"the server has closed the connection: {data!r}")
+            if kind == 9:
+                self.writer.write(bytes([0x8A, 0x80 | len(data)]) + b"\0\0\0\0" + data)
 
     async def _frame(self) -> tuple[int, bytes]:
         first, second = await self.reader.readexactly(2)
@@ -98,44 +78,37 @@ class Player:
             length = int.from_bytes(await self.reader.readexactly(8))
         return first & 15, await self.reader.readexactly(length)
 
-    async def begin(self) -> bytes:
-        """Start a game and return its state; reconnect as another guest if the server is busy."""
-        await self.send('{"type":"new","rules":"classic","mode":"casual"}')
-        state = await self.receive()
-        if b'"reason":"busy"' in state:
-            self.writer.close()
-            other = await connect(self.port)
-            self.reader, self.writer = other.reader, other.writer
-            return await self.begin()
-        self.game = json.loads(state)["game"]
+    async def begin(self) -> None:
+        """Start a game."""
+        self.send('{"type":"new","rules":"classic","mode":"casual"}')
+        self.state = await self.receive()
         self.version = 0
-        return state
+        assert _LEGAL.search(self.state), self.state
 
     async def play(self, until: float, rate: float) -> None:
         """Make moves until a given time; start a new game when one is over.
 
         Args:
-            until: When to stop.
-            rate: Moves per second; 0 to move immediately after each acknowledgement.
+            until: The time at which to stop.
+            rate: Moves per second, or 0 to move immediately after each acknowledgement.
         """
-        state, due = self.state, time.perf_counter()
-        due += random.random() / rate if rate else 0.0
+        due = time.perf_counter() + (random.random() / rate if rate else 0.0)
         while due < until:
-            legal = _LEGAL.search(state)
+            legal = _LEGAL.search(self.state)
             if legal is None:
-                state = await self.begin()
+                await self.begin()
                 continue
             number, direction = self.version + 1, legal[1].decode()
             if (wait := due - time.perf_counter()) > 0:
                 await asyncio.sleep(wait)
-            await self.send(f'{{"type":"move","number":{number},"direction":"{direction}"}}')
-            state = await self.receive()
+            self.send(f'{{"type":"move","number":{number},"direction":"{direction}"}}')
+            self.state = await self.receive()
             now = time.perf_counter()
             self.times.append(now - due)
             due = due + 1 / rate if rate else now
-            found = _VERSION.search(state)
+            found = _VERSION.search(self.state)
             self.version = int(found[1]) if found else -1
-            assert self.version == number, state
+            assert self.version == number, self.state
 
 
 async def connect(port: int) -> Player:
@@ -147,156 +120,167 @@ async def connect(port: int) -> Player:
     )
     head = await reader.readuntil(b"\r\n\r\n")
     assert b" 101 " in head.split(b"\r\n")[0], head
-    player = Player(port, reader, writer)
+    player = Player(reader, writer)
     await player.receive()
     return player
 
 
-async def enter(ports: Sequence[int], count: int) -> list[Player]:
-    """Connect `count` players, a few at a time, and start a game for each."""
-    gate, start = asyncio.Semaphore(50), asyncio.Event()
-    players: list[Player] = []
-
-    async def one(port: int) -> None:
-        async with gate:
-            player = await connect(port)
-            player.state = await player.begin()
-        players.append(player)
-        if len(players) == count:
-            start.set()
-        await player.wait(start)
-
-    await asyncio.gather(*(one(ports[index % len(ports)]) for index in range(count)))
-    return players
-
-
-async def play(players: list[Player], seconds: float, rate: float = 0.0) -> None:
-    """Let all players play for `seconds` seconds."""
-    until = time.perf_counter() + seconds
-    results = await asyncio.gather(
-        *(player.play(until, rate) for player in players), return_exceptions=True
-    )
-    failures = [result for result in results if isinstance(result, BaseException)]
-    for player in players:
-        player.writer.close()
-    if failures:
-        print(f"  {len(failures)} players were cut off: {failures[0]!r}")
-
-
-@dataclass
-class Result:
-    """Measurements of one run.
+class Contestant:
+    """A server and its players.
 
     Attributes:
-        tree: The measured checkout.
-        players: Number of players.
-        seconds: Duration.
-        times: Latency of each move in seconds, ascending.
-        processor: CPU seconds of the servers, by kind of thread.
+        server: The server.
+        costs: CPU time per move in each turn, in microseconds.
+        p99s: Latency that one move in a hundred exceeded in each turn, in milliseconds.
     """
 
-    tree: str
-    players: int
-    seconds: float
-    times: list[float]
-    processor: dict[str, float]
+    def __init__(self, server: Server) -> None:
+        self.server = server
+        self.costs: list[float] = []
+        self.p99s: list[float] = []
+        self._players: list[Player] = []
+        self._resting: list[asyncio.Task[bytes]] = []
 
-    @property
-    def cost(self) -> float:
-        """CPU time of the servers per move, in microseconds."""
-        return sum(self.processor.values()) / len(self.times) * 1e6
+    async def seat(self, count: int) -> None:
+        """Connect players, a few at a time, start a game for each player, and print the costs."""
+        gate, server = asyncio.Semaphore(50), self.server
 
-    def print(self) -> None:
-        """Print the results, with one line per kind of thread."""
-        moves = len(self.times)
+        async def enter(player: Player | None = None) -> Player:
+            async with gate:
+                if player is None:
+                    return await connect(server.port)
+                await player.begin()
+            self._resting.append(asyncio.create_task(player.receive()))  # answers pings
+            return player
+
+        warm = [await enter() for _ in range(50)]
+        memory, before, began = server.memory(), server.seconds(), time.perf_counter()
+        self._players = await asyncio.gather(*(enter() for _ in range(count)))
+        idle = (server.memory() - memory) / count
+        await asyncio.gather(*map(enter, self._players))
+        cost, took = (server.seconds() - before) / count * 1e6, time.perf_counter() - began
         print(
-            f"{self.tree:<8}{self.players:>6} players {moves / self.seconds:>8,.0f} moves/s"
-            f"  p50 {statistics.median(self.times) * 1000:8.2f} ms"
-            f"  p99 {self.times[int(moves * 0.99)] * 1000:8.2f} ms"
-            f"  {self.cost:6.0f} us of processor a move"
-            f" = {1e6 / self.cost:6,.0f} moves a processor second",
+            f"{server.name:<8}{count:>6} seated in {took:5.1f} s, {cost:,.0f} us of processor each;"
+            f" an idle socket takes {idle:.1f} kB",
             flush=True,
         )
-        for part, seconds in self.processor.items():
-            print(f"{'':<8}{seconds / moves * 1e6:>8.0f} us  {part}")
+        for player in warm:
+            player.writer.close()
+
+    async def play(self, seconds: float, rate: float) -> None:
+        """Let all players play for `seconds` seconds, and print the result."""
+        for task in self._resting:
+            task.cancel()
+        await asyncio.gather(*self._resting, return_exceptions=True)
+        before, until = self.server.seconds(), time.perf_counter() + seconds
+        await asyncio.gather(*(player.play(until, rate) for player in self._players))
+        used = self.server.seconds() - before
+        times = sorted(time for player in self._players for time in player.times)
+        for player in self._players:
+            player.times.clear()
+        self._resting = [asyncio.create_task(player.receive()) for player in self._players]
+        self.costs.append(used / len(times) * 1e6)
+        self.p99s.append(times[int(len(times) * 0.99)] * 1000)
+        print(
+            f"{self.server.name:<8}{len(self._players):>6} players"
+            f" {len(times) / seconds:>8,.0f} moves/s  p50 {statistics.median(times) * 1000:7.1f} ms"
+            f"  p99 {self.p99s[-1]:7.1f} ms  {self.costs[-1]:5.0f} us of processor a move ="
+            f" {1e6 / self.costs[-1]:6,.0f} moves a processor second",
+            flush=True,
+        )
 
 
-async def measure(servers: Sequence[Server], count: int, chosen: argparse.Namespace) -> Result:
-    """Let `count` players play, with the options from the command line."""
-    await play(await enter([servers[0].port], min(count, 10)), 1.0)  # warm
-    players = await enter([server.port for server in servers], count)
-    before = [processor_seconds(server.process.pid) for server in servers]
-    await play(players, chosen.seconds, chosen.rate)
-    used: defaultdict[str, float] = defaultdict(float)
-    for server, then in zip(servers, before, strict=True):
-        for thread, seconds in processor_seconds(server.process.pid).items():
-            part = "event loop" if int(thread) == server.process.pid else WRITER
-            used[part] += seconds - then.get(thread, 0.0)
-    processor = {"event loop": used["event loop"], WRITER: used[WRITER]}
-    times = sorted(time for player in players for time in player.times)
-    return Result(servers[0].tree, count, chosen.seconds, times, processor)
+async def race(servers: Sequence[Server], count: int, chosen: argparse.Namespace) -> None:
+    """Measure servers in turn, and compare each with the first. Their first turns are a warm-up."""
+    contestants = [Contestant(server) for server in servers]
+    await asyncio.gather(*(each.seat(count) for each in contestants))
+    for each in contestants * (chosen.rounds + 1):
+        await each.play(chosen.seconds, chosen.rate)
+    for each in contestants[1:]:
+        cost, late = (
+            statistics.median(mine[1:]) / statistics.median(its[1:])
+            for mine, its in ((each.costs, contestants[0].costs), (each.p99s, contestants[0].p99s))
+        )
+        print(
+            f"{each.server.name} beside {servers[0].name}: {1 / cost:.2f} times the moves a"
+            f" processor second, {late:.2f} times its p99",
+            flush=True,
+        )
 
 
-def compare(results: Sequence[Result]) -> None:
-    """Print the median costs of two checkouts and their ratio."""
-    costs: dict[str, list[float]] = {}
-    for result in results:
-        costs.setdefault(result.tree, []).append(result.cost)
-    ours, theirs = statistics.median(costs[OURS]), statistics.median(costs[THEIRS])
-    print(
-        f"        in the median {theirs:.0f} us before, {ours:.0f} us now:"
-        f" {theirs / ours:.2f} times the moves a processor second",
-        flush=True,
-    )
+async def storm(server: Server, count: int) -> None:
+    """Open sockets at once while the server gets a tenth of a core; print how many it accepts.
 
+    A client gives up after two minutes.
+    """
+    process, began = server.process, time.perf_counter()
 
-def processor_seconds(pid: int) -> dict[str, float]:
-    """Return the CPU seconds that each thread of a process has used."""
-    ticks = os.sysconf("SC_CLK_TCK")
-    seconds = {}
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        try:
-            fields = (task / "stat").read_text().rsplit(")", 1)[1].split()
-        except OSError:  # the thread has just ended
-            continue
-        seconds[task.name] = (int(fields[11]) + int(fields[12])) / ticks
-    return seconds
+    async def slow_down() -> None:
+        while True:
+            process.send_signal(signal.SIGCONT)
+            used = server.seconds()
+            while server.seconds() < used + 0.02:
+                await asyncio.sleep(0.01)
+            process.send_signal(signal.SIGSTOP)
+            await asyncio.sleep(0.18)
+
+    async def visit() -> float:
+        async with asyncio.timeout(120):
+            await connect(server.port)
+        return time.perf_counter() - began
+
+    await connect(server.port)  # warms up
+    slowing = asyncio.create_task(slow_down())
+    found = await asyncio.gather(*(visit() for _ in range(count)), return_exceptions=True)
+    slowing.cancel()
+    process.send_signal(signal.SIGCONT)
+    times = [each for each in found if isinstance(each, float)]
+    last = max(times, default=0.0)
+    print(f"{server.name}: {len(times)} of {count} sockets served, the last after {last:.0f} s")
 
 
 class Server:
     """A server process.
 
     Args:
-        url: Its database.
-        folder: Folder of its key.
-        durability: The value of ``--durability``.
-        other: Another checkout to run instead of this one.
+        name: ``echo``, or the name of a checkout.
+        url: URL of the database.
+        folder: Folder with the server's key.
+        source: The checkout.
     """
 
-    def __init__(self, url: str, folder: Path, durability: str, other: Path | None = None) -> None:
-        self.tree = THEIRS if other else OURS
+    def __init__(self, name: str, url: str, folder: Path, source: Path) -> None:
+        self.name = name
         command = [
             sys.executable, "-m", "py2048", "serve", "--port", "0", "--database", url,
             "--moves-rate", "100000", "--address-rate", "1000000", "--requests-rate", "100000",
-            "--sockets", "5000", "--sockets-per-address", "5000", "--log-level", "error",
-            "--durability", durability,
+            "--sockets", "6000", "--sockets-per-address", "6000", "--log-level", "error",
         ]  # fmt: skip
-        source = (other or Path(__file__).resolve().parent.parent) / "src"
-        environment = os.environ | {"PY2048_HOME": str(folder), "PYTHONPATH": str(source)}
+        if name == ECHO:
+            command = [sys.executable, str(Path(__file__).with_name("echo.py")), url]
+        environment = os.environ | {"PY2048_HOME": str(folder), "PYTHONPATH": str(source / "src")}
         self.process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
         self.port = int(line.rsplit(":", 1)[1])
 
+    def seconds(self) -> float:
+        """Return the CPU seconds used so far."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return sum(map(int, fields[11:13])) / float(os.sysconf("SC_CLK_TCK"))
+
+    def memory(self) -> float:
+        """Return the resident memory in kB."""
+        text = Path(f"/proc/{self.process.pid}/statm").read_text()
+        return int(text.split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1000
+
     def stop(self) -> None:
         """Stop the server; kill it if it does not stop within a minute."""
         self.process.terminate()
         try:
-            self.process.wait(60)
+            self.process.communicate(timeout=60)
         finally:
             self.process.kill()
-            assert self.process.stdout is not None
-            self.process.stdout.close()
 
 
 @contextmanager
@@ -317,40 +301,20 @@ def database(kind: str) -> Iterator[tuple[str, Path]]:
             server.remove()
 
 
-def run_players(players: Coroutine[object, object, T]) -> T:
-    """Run players on uvloop, which leaves more CPU time to the server."""
-    with asyncio.Runner(loop_factory=importlib.import_module("uvloop").new_event_loop) as runner:
-        return runner.run(players)
-
-
-def run(kind: str, count: int, chosen: argparse.Namespace, other: Path | None) -> Result:
-    """Measure a checkout on a new database and print the result."""
-    with database(kind) as (url, folder):
-        servers = [Server(url, folder, chosen.durability, other) for _ in range(chosen.processes)]
-        try:
-            result = run_players(measure(servers, count, chosen))
-        finally:
-            for server in servers:
-                server.stop()
-    result.print()
-    return result
-
-
 def parse_arguments() -> argparse.Namespace:
     """Parse the command line."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("--players", type=int, nargs="+", default=[1, 50, 500, 2000])
-    parser.add_argument("--seconds", type=float, default=5.0)
+    parser.add_argument("--players", type=int, nargs="+", default=[500])
+    parser.add_argument("--seconds", type=float, default=4.0, help="length of a turn")
+    parser.add_argument("--rounds", type=int, default=5, help="turns of each server")
     parser.add_argument(
         "--rate", type=float, default=0.0, help="moves a second of a player; 0: at once"
     )
     parser.add_argument("--database", nargs="+", default=["sqlite", "postgresql"])
-    parser.add_argument("--processes", type=int, default=1, help="servers that share the players")
-    parser.add_argument("--durability", default="disk", help="disk, or process: see serve --help")
-    parser.add_argument("--against", type=Path, help="another checkout, measured in turns")
-    parser.add_argument("--rounds", type=int, default=1, help="the number of runs of each checkout")
+    parser.add_argument("--storm", type=int, default=0, help="sockets to open at once")
+    parser.add_argument("--against", type=Path, help="another checkout")
     chosen = parser.parse_args()
     if chosen.against and not (chosen.against / "src" / "py2048").is_dir():
         sys.exit(f"{chosen.against} is not a checkout of py2048")
@@ -360,17 +324,25 @@ def parse_arguments() -> argparse.Namespace:
 def main() -> None:
     """Run the measurements."""
     chosen = parse_arguments()
+    sources = {ECHO: ROOT, "now": ROOT} | ({"before": chosen.against} if chosen.against else {})
+    _, files = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
     for kind in chosen.database:
         for count in chosen.players:
-            print(f"{kind}, {chosen.processes} process(es)")
-            trees = [chosen.against, None] if chosen.against else [None]
-            results = []
-            for number in range(chosen.rounds):
-                # Alternate the order between rounds.
-                ordered = trees if number % 2 == 0 else trees[::-1]
-                results += [run(kind, count, chosen, tree) for tree in ordered]
-            if chosen.against:
-                compare(results)
+            load = ", ".join(f"{each:.1f}" for each in os.getloadavg())
+            print(f"{kind}, {os.cpu_count()} cores ({platform.machine()}), load {load}")
+            with ExitStack() as stack:
+                servers = []
+                for name, source in sources.items():
+                    url, folder = stack.enter_context(database(kind))
+                    servers.append(Server(name, url, folder, source))
+                    stack.callback(servers[-1].stop)
+                loop = importlib.import_module("uvloop").new_event_loop  # costs players less
+                with asyncio.Runner(loop_factory=loop) as runner:
+                    for server in servers if chosen.storm else ():
+                        runner.run(storm(server, chosen.storm))
+                    if not chosen.storm:
+                        runner.run(race(servers, count, chosen))
 
 
 if __name__ == "__main__":

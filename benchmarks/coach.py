@@ -1,18 +1,18 @@
-"""Repeat the experiments behind the coach, see docs/explanation/review.md.
+"""Repeat the experiments behind the coach, as described in docs/explanation/review.md.
 
 Usage: coach.py [GAMES]
        coach.py accuracy [GAMES]
 
-The first table has the curves of the levels: the median score, and how many of 1,000 simulated
-games make each tile. The second experiment plays GAMES games (4 by default) of a Casual player and
-judges every move that is not the best one twice: by the points that the search expects, and by the
-chance of a Casual player's goal. It shows what losses in points mean to such a player.
+The first table contains the curves of the levels: the median score, and how many of 1,000 simulated
+games reach each tile. The second experiment plays GAMES games (4 by default) of a Casual player.
+Every move except the best is judged twice: by the points that a search expects, and by the chance
+of a Casual player's goal. The experiment shows what losses in points mean for such a player.
 
-With ``accuracy``, GAMES games (100 by default) of each player are judged for a Practised player: of
-random keys, of the greedy player, of five levels and of the network, whose slip is 0. After every
-game, a line has the accuracies of all games so far, and how many reasons kept their direction when
-they were counted again with another seed. At most 80 positions of a game's first 2,000 moves are
-judged, with their share of a review's budget.
+With ``accuracy``, GAMES games (100 by default) of each player are judged against the level
+Practised. The players are random keys, the greedy player, five levels and the network (slip 0).
+After every game, a line shows the accuracies of all games so far, and how many reasons kept their
+sign when they were counted again with another seed. At most 80 positions from the first 2,000 moves
+of a game are judged, each with its share of a review's budget.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ CASUAL, PRACTISED = LEVELS[1], LEVELS[2]
 ENDLESS = Goals(1 << 30, 1 << 30)
 
 PLAYERS = "random", "greedy", "0.3", "0.2", "0.1", "0.05", "0.02", "0"
-"""Players whose accuracy is measured; numbers are slips."""
+"""The players whose accuracy is measured. Numbers are slips."""
 MAX_MOVES, MAX_POSITIONS = 2_000, 80
-"""First moves of a game, and positions among them, from which its accuracy is measured."""
+"""The number of first moves of a game, and of positions in them, on which accuracy is measured."""
 POSITION_MOVES = 80_000
 """Moves played for a position in a review of 500 moves."""
 
@@ -62,7 +62,7 @@ def show_curves() -> None:
 
 
 def moves_of(level: Level, number: int) -> Iterator[tuple[Board, Direction]]:
-    """Yield the boards of a game of a level's player, and the moves."""
+    """Yield the boards and the moves of a game by a player of a level."""
     rules = get_rules("classic")
     board = Game(rules, seed=number).board
     first, draws = board.legal_directions()[0], words(SEED, 0, number)
@@ -72,7 +72,7 @@ def moves_of(level: Level, number: int) -> Iterator[tuple[Board, Direction]]:
 
 
 def losses_of(moves: Iterable[tuple[Board, Direction]]) -> Iterator[tuple[float, float]]:
-    """Yield what each move that is not the best one loses: in points, and in chances."""
+    """Yield the loss of each move except the best move, in points and in chances."""
     rules = get_rules("classic")
     search, judge = judge_for(rules), LevelJudge(rules, CASUAL)
     for ply, (board, direction) in enumerate(moves, start=1):
@@ -84,7 +84,7 @@ def losses_of(moves: Iterable[tuple[Board, Direction]]) -> Iterator[tuple[float,
 
 
 def show_losses(games: int) -> None:
-    """Print what losses in points cost a Casual player, and the correlation."""
+    """Print what losses in points cost a Casual player, and the correlation of both losses."""
     found = np.array([each for game in range(games) for each in losses_of(moves_of(CASUAL, game))])
     points, chances = found.T
     print(
@@ -100,7 +100,7 @@ def show_losses(games: int) -> None:
 
 
 def positions_by(player: str, number: int) -> Iterator[Position]:
-    """Yield the positions of a game of a player of `PLAYERS`."""
+    """Yield the positions of a game by one of the `PLAYERS`."""
     if player[0].isdigit():
         for ply, (board, direction) in enumerate(moves_of(Level("", float(player)), number), 1):
             yield Position(ply, board, played=direction)
@@ -112,7 +112,7 @@ def positions_by(player: str, number: int) -> Iterator[Position]:
 
 
 def show_accuracies(games: int) -> None:
-    """Print each player's accuracy, and how many reasons hold when they are counted again."""
+    """Print each player's accuracy, and how many reasons a second count confirms."""
     rules, budget = get_rules("classic"), POSITION_MOVES * MAX_POSITIONS
     judge, fresh = (LevelJudge(rules, PRACTISED, seed=seed, budget=budget) for seed in range(2))
     found: dict[str, list[MoveReview]] = {player: [] for player in PLAYERS}

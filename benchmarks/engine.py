@@ -25,9 +25,8 @@ def engine(effort: Effort, folder: Path) -> list[Measurement]:
     for threads, cores in {1: "1 core", effort.threads: f"{effort.threads} cores"}.items():
         contestants |= batch_play(threads, effort)
         contestants |= _in_c(threads, cores, folder, effort)
-    title = "random play, moves of all games"
-    note = f"{GAMES:,} games in a batch; {effort.threads} cores as this process may use them"
-    fast = race(title, contestants, effort, unit="moves/s", base=C_TABLES, note=note)
+    title = f"random play, moves of all {GAMES:,} games"
+    fast = race(title, contestants, effort, unit="moves/s", base=C_TABLES)
     slow = race(
         "random play, one game in Python",
         {
@@ -55,7 +54,7 @@ def _in_c(threads: int, cores: str, folder: Path, effort: Effort) -> dict[str, S
 
 
 def _reference_moves() -> Callable[[], int]:
-    """Play random games with the tests' oracle, which uses plain tuples."""
+    """Play random games with the reference slides, which use plain tuples."""
     chance = random.Random(1)
 
     def some() -> int:

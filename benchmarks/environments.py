@@ -28,7 +28,7 @@ CLASSIC_ID, CLASSIC = "py2048/Classic-v0", get_rules("classic")
 COUNTS = 1024, 65_536
 BATCH, WRAPPED = "the bare batch", "Game, wrapped in Python"
 WARM_UP = 200
-"""Untimed steps at the start, so that games of all ages are in progress when timing begins."""
+"""Number of untimed steps at the start, so that games of all ages are in progress."""
 MODES: dict[str, dict[str, Any]] = {
     "NextStep": {"autoreset_mode": "NextStep"},
     "SameStep": {"autoreset_mode": "SameStep"},
@@ -37,7 +37,7 @@ MODES: dict[str, dict[str, Any]] = {
 
 
 def environments(effort: Effort, folder: Path) -> list[Measurement]:
-    """Measure steps with random actions, some of them illegal, including all Gymnasium outputs.
+    """Measure steps with random actions, some of them illegal, and all Gymnasium outputs.
 
     Raises:
         MissingExtraError: If Gymnasium is not installed.
@@ -59,7 +59,6 @@ def _singles(effort: Effort) -> dict[str, Stretch]:
 
     named = {
         "gymnasium.make": _steps_of(make(CLASSIC_ID)),
-        "one-hot observations": _steps_of(make(CLASSIC_ID, observation="onehot")),
         WRAPPED: _wrapped_game(),
     }
     if is_here("gymnasium_2048"):

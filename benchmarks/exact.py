@@ -2,8 +2,8 @@
 
 Usage: exact.py values FILE… | regret FILE [--games N] | page
 
-``values`` and ``regret`` read files written by ``py2048 solve RULES --save FILE``. Results are kept
-in ``results/exact/``.
+``values`` and ``regret`` read files written by ``py2048 solve RULES --output FILE``. Results are
+kept in ``results/exact/``.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from strength_page import BLOCK, table
 
 from py2048 import Record
 from py2048.lab.arena import Tournament, compare_players
-from py2048.lab.arena.statistics import estimate, regrets_of
+from py2048.lab.arena.statistics import estimate, losses_and_luck
 from py2048.players.solving import Solution
+from py2048.review.judges import ExactJudge
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results" / "exact"
@@ -41,7 +42,7 @@ def load_results(name: str) -> dict[str, Data]:
 
 
 def save_result(name: str, key: str, data: Data) -> None:
-    """Add a result to ``NAME.json``, which has one result per line."""
+    """Add a result to ``NAME.json``, which contains one result per line."""
     results = load_results(name) | {key: data}
     lines = ",\n".join(f"{json.dumps(k)}: {json.dumps(results[k])}" for k in sorted(results))
     RESULTS.mkdir(parents=True, exist_ok=True)
@@ -66,13 +67,14 @@ def measure_values(files: Sequence[Path]) -> None:
 
 
 def measure_regret(file: Path, games: int) -> None:
-    """Play games with each player and save the mean value lost up to each move."""
+    """Play games with each player, and save the mean loss up to each move."""
     solution = Solution.load(file)
+    judge = ExactJudge(solution)
     tournament = Tournament(PLAYERS, solution.rules, games, SEED, recorded=True)
     results = compare_players(tournament, jobs=1)
     for player in PLAYERS:
         losses = [
-            regrets_of(Record.from_json(game.record or ""), solution)
+            losses_and_luck(Record.from_json(game.record or ""), judge)[0]
             for game in results.of(player).values()
         ]
         total, longest = estimate([sum(game) for game in losses]), max(map(len, losses))
@@ -103,7 +105,7 @@ def scores_table() -> str:
 
 
 def tiles_table() -> str:
-    """Return the table of probabilities of making a tile by playing optimally for it."""
+    """Return the table of probabilities of reaching a tile with optimal play for this tile."""
     head = ["rules", "tile", "highest probability of making it", "± at most", "positions"]
     cells = [
         [
@@ -145,7 +147,7 @@ def write_page() -> None:
     import matplotlib as mpl
 
     PAGE.write_text(page_with_tables(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
-    # Keep text as text, and give the SVG's elements stable ids.
+    # Text stays text, and the SVG's elements have stable ids.
     with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "exact", "font.size": 9}):
         draw_regret(IMAGE)
 
@@ -180,7 +182,7 @@ def _title(each: Data) -> str:
 
 
 def _regrets() -> list[tuple[str, Data]]:
-    """Return the players with their losses, the weakest first."""
+    """Return the players with their losses, weakest first."""
     return sorted(load_results("regret").items(), key=lambda pair: -pair[1]["regret"])
 
 

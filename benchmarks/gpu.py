@@ -6,14 +6,14 @@ Usage: gpu.py [--out FOLDER] [quick | table | bands]
 random moves and environment steps per second; pgx and jumanji are measured for comparison if they
 are installed. `table` trains one table for 8 minutes, evaluates it after 30 s and at the end, and
 writes its curve for docs/strength.md. `bands` trains as many bands on top of that table as fit into
-215 s, from the end of the game backwards. Both write packed weights to FOLDER in pieces; join them
-with ``cat weights.npz.* > weights.npz``, and ``bands.npz.*`` likewise. Without an argument, all
-three parts run, which takes 14 minutes.
+215 s, from the end of the game backwards. Both parts write packed weights to FOLDER in pieces. Join
+the pieces with ``cat weights.npz.* > weights.npz``, and ``bands.npz.*`` in the same way. Without an
+argument, all three parts run, which takes 14 minutes.
 
-It needs CuPy, NumPy and Numba. On a rented machine without network access that limits commands to
-ten minutes, run the three parts separately while the machine is up. Intermediate files are in
-build/gpu. pgx and jumanji, and their dependencies svgwrite, esquilax, dm-env and gymnasium, can be
-uploaded as wheels and installed with ``pip install --no-index --no-deps --target /tmp/site``::
+The script needs CuPy, NumPy and Numba. On a rented machine that limits commands to ten minutes, run
+the three parts separately. Intermediate files are in build/gpu. pgx and jumanji, and their
+dependencies svgwrite, esquilax, dm-env and gymnasium, can be uploaded as wheels and installed with
+``pip install --no-index --no-deps --target /tmp/site``::
 
     export PYTHONPATH=src:/tmp/site PYTHONUNBUFFERED=1
     python3 benchmarks/gpu.py quick --out $OUT
@@ -56,7 +56,7 @@ CLASSIC = get_rules("classic")
 CONFIG = TrainingConfig(tuples=SIX_TUPLES, ranks=14)
 THREADS = os.cpu_count() or 1
 PHASES = (0.65, 1.0), (0.85, 0.25), (1.0, 0.05)
-"""Learning rates, each preceded by the fraction of the training time at which it ends."""
+"""Learning rates, each with the fraction of the training time at which it ends."""
 EVALUATION_SEED = 2048
 PIECE = 15_000_000
 STEP, BAND_STEP = 24.0, 72.0
@@ -66,22 +66,22 @@ WEIGHTS, CURVE = "weights.npz", "card.csv"
 WINDOW_SECONDS = 5.0
 """Seconds between two points of the curve."""
 BAND_SPEED, RATES = 0.6, {0.25: 20.0, 0.05: 8.0, 0.02: 4.0}
-"""A band's learning speed relative to a table's, and the training seconds per learning rate."""
+"""Learning speed of a band relative to that of a table, and training seconds per learning rate."""
 
 
 @dataclass(frozen=True)
 class Size:
-    """What to measure, and how much.
+    """The amount of work in each measurement.
 
     Attributes:
         device: Device, as in `TrainingConfig`.
         config: Settings of the table's training.
-        games: Games in a batch.
+        games: Number of games in a batch.
         moves: Random moves per game.
         compared: Number of training moves in the comparison with the reference.
         evaluated: Games for evaluating a network.
         chunk: Number of training moves between clock checks.
-        seconds: Durations of both parts of the table's training.
+        seconds: Durations of the two parts of the table's training.
         in_all: Total duration of all parts.
         for_bands: Duration of the bands' training.
         plan: The `AscentPlan`, without the moves and learning rates of its bands.
@@ -124,7 +124,7 @@ class Size:
         return BatchGames(CLASSIC, games, seed=1, device=device)
 
     def seconds_of(self, work: Callable[[], object]) -> float:
-        """Return how long `work` takes on the device, in seconds."""
+        """Return the time in seconds that `work` takes on the device."""
         wait = self.arrays.cuda.Device().synchronize if self.device == "cuda" else lambda: None
         wait()
         start = time.perf_counter()
@@ -172,7 +172,7 @@ def compare(size: Size) -> None:
 
 
 def band_weights(device: str, moves: int) -> bytes:
-    """Train a band on random weights, in games that start with 8 and 4; return its weights."""
+    """Train a band above random weights, on games that start with 8 and 4; return its weights."""
     layout = NetworkLayout(4, 4, parse_tuples("lines+squares", 4, 4))
     table = np.random.default_rng(1).integers(-99, 99, layout.size).astype(np.int16)
     below, starts = Network(layout, CLASSIC, table), np.array([[0x23, 0]], np.uint64)

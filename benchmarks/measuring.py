@@ -1,8 +1,8 @@
-"""Fair measurements: contestants take turns, and results are compared within one run.
+"""Fair measurements, in which contestants take turns and are compared within one run.
 
-Other processes and clock-rate changes can only slow a program down. Contestants take turns in short
-stretches, so a disturbance affects all of them, and the fastest stretch shows what a program can
-do.
+Other processes and changes of the clock rate can only slow a program down. Contestants take turns
+in short stretches, so disturbances affect all contestants, and the fastest stretch shows what a
+program can do.
 """
 
 from __future__ import annotations
@@ -14,8 +14,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import numpy as np
-
 from py2048.core.rules import get_rules
 from py2048.engine.batch import BatchGames, rollouts
 from py2048.lab.commands.bench import GAMES, WARM_UP_STEPS
@@ -23,7 +21,7 @@ from py2048.presentation.options import print_json
 from py2048.presentation.streams import StatusLine
 
 Stretch = Callable[[], float]
-"""Runs for a short time and returns a speed or a duration."""
+"""A function that runs for a short time and returns a speed or a duration."""
 
 WIDTH = 46
 
@@ -57,7 +55,7 @@ def report(
 
 @dataclass(frozen=True)
 class Effort:
-    """How thoroughly to measure.
+    """The effort of a measurement.
 
     Attributes:
         rounds: Turns per contestant.
@@ -73,7 +71,7 @@ class Effort:
 
 
 class Contestant(NamedTuple):
-    """The results of a contestant, one per turn."""
+    """The results of a contestant, with one result per turn."""
 
     name: str
     values: tuple[float, ...]
@@ -94,7 +92,6 @@ class Measurement:
         rows: The contestants.
         base: Name of the contestant to compare with.
         is_less_better: Whether the smallest result is the best, as with durations.
-        note: A remark.
     """
 
     title: str
@@ -102,14 +99,13 @@ class Measurement:
     rows: tuple[Contestant, ...]
     base: str | None = None
     is_less_better: bool = False
-    note: str = ""
 
     def best(self, row: Contestant) -> float:
         """Return a contestant's best result."""
         return min(row.values) if self.is_less_better else max(row.values)
 
     def ratio(self, row: Contestant) -> float | None:
-        """Return how many times better a contestant is than the base, or None without a base."""
+        """Return the factor by which a contestant beats the base, or None without a base."""
         based = next((each for each in self.rows if each.name == self.base), None)
         if based is None:
             return None
@@ -125,9 +121,8 @@ def race(
     unit: str,
     base: str | None = None,
     is_less_better: bool = False,
-    note: str = "",
 ) -> Measurement:
-    """Let contestants take turns; the first turn of each is a warm-up and does not count."""
+    """Let contestants take turns, not counting the first turn, which is a warm-up."""
     values: dict[str, list[float]] = {name: [] for name in contestants}
     for turn in range(effort.rounds + 1):
         for name, play in contestants.items():
@@ -138,7 +133,7 @@ def race(
     show("", effort)
     rows = tuple(Contestant(name, tuple(found)) for name, found in values.items())
     known = base if base in contestants else None
-    return Measurement(title, unit, rows, known, is_less_better, note)
+    return Measurement(title, unit, rows, known, is_less_better)
 
 
 def show(text: str, effort: Effort) -> None:
@@ -148,7 +143,7 @@ def show(text: str, effort: Effort) -> None:
 
 
 def stretch(some: Callable[[], int], seconds: float) -> Stretch:
-    """Create a stretch that repeats `some` for about `seconds` and returns its count per second."""
+    """Create a stretch that repeats `some` for about `seconds` and returns the rate per second."""
 
     def play() -> float:
         done, start, now = 0, time.perf_counter(), 0.0
@@ -164,26 +159,19 @@ def stretch(some: Callable[[], int], seconds: float) -> Stretch:
 
 
 def batch_play(threads: int, effort: Effort) -> dict[str, Stretch]:
-    """Return a stretch for each of the engine's ways to play many games on `threads` threads."""
+    """Return a stretch for each way in which the engine plays many games on `threads` threads."""
     classic = get_rules("classic")
     batch = BatchGames(classic, GAMES, seed=1, threads=threads)
     batch.play_random(WARM_UP_STEPS)
-    directions = np.random.default_rng(1).integers(0, 4, (8, GAMES))
     starts = BatchGames(classic, 4096, seed=1).observe()
     turn = iter(range(1 << 62))
 
     def whole_games() -> int:
         return int(rollouts(classic, starts, 1, seed=next(turn), threads=threads).plies.sum())
 
-    def given() -> int:
-        batch.step(directions[next(turn) % 8])
-        return GAMES
-
     cores = f"{threads} core{'s' * (threads > 1)}"
     named: dict[str, Callable[[], int]] = {
         f"batch, {cores}": lambda: batch.play_random(50).steps,
-        f"batch, a call each step, {cores}": lambda: batch.play_random(1).steps,
-        f"batch, given directions, {cores}": given,
         f"rollouts, {cores}": whole_games,
     }
     return {name: stretch(some, effort.seconds) for name, some in named.items()}
@@ -200,7 +188,7 @@ def text_of(each: Measurement) -> str:
         line = f"  {row.name:<{WIDTH - 2}}{figure(row.median):>14}{figure(each.best(row)):>14}"
         value = each.ratio(row)
         lines.append(line + (f" {value:>8,.2f}" if value is not None else ""))
-    return "\n".join([*lines, f"  {each.note}"] if each.note else lines)
+    return "\n".join(lines)
 
 
 def figure(value: float) -> str:
@@ -215,5 +203,5 @@ def data_of(each: Measurement) -> dict[str, object]:
         | {"best": each.best(row), "ratio": each.ratio(row)}
         for row in each.rows
     ]
-    head = {"title": each.title, "unit": each.unit, "base": each.base, "note": each.note}
+    head = {"title": each.title, "unit": each.unit, "base": each.base}
     return head | {"rows": rows}

@@ -1,4 +1,4 @@
-"""Measure the memory that a game takes, alone and among many."""
+"""Measure the memory that a game takes, alone and in a batch."""
 
 from __future__ import annotations
 
@@ -20,13 +20,12 @@ FEW = 50
 
 
 def memory(_effort: Effort, _folder: Path) -> list[Measurement]:
-    """Measure the bytes per game that NumPy and Python report as allocated."""
+    """Measure the bytes per game that NumPy and Python allocate."""
     rules = get_rules("classic")
     found = {
         "Game at its start": _bytes_of(lambda: [Game(rules, seed=n) for n in range(FEW)]) / FEW,
         "Game after 100 turns": _bytes_of(lambda: [_played(n) for n in range(FEW)]) / FEW,
         "batch of 65,536": _bytes_of(lambda: BatchGames(rules, MANY)) / MANY,
-        "batch of 65,536, 8x8": _bytes_of(lambda: BatchGames(get_rules("8x8"), MANY)) / MANY,
     }
     if importlib.util.find_spec("gymnasium") is not None:
         found["GameEnv"] = _bytes_of(lambda: [_env() for _ in range(FEW)]) / FEW
@@ -37,7 +36,7 @@ def memory(_effort: Effort, _folder: Path) -> list[Measurement]:
 
 def _bytes_of(make: Callable[[], Any]) -> float:
     """Return the bytes that the result of `make` keeps allocated."""
-    kept = [make()]  # the first call imports and compiles, which is not counted
+    kept = [make()]  # the first call, which imports and compiles, is not counted
     del kept[:]
     gc.collect()
     tracemalloc.start()

@@ -1,4 +1,4 @@
-"""Other libraries that step many games at once, on any JAX backend."""
+"""Other libraries that step many games at once on any JAX backend."""
 
 from __future__ import annotations
 

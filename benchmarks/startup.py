@@ -29,10 +29,9 @@ env.step(0)
 
 
 def startup(effort: Effort, folder: Path) -> list[Measurement]:
-    """Measure new Python processes, with all kernels compiled beforehand and with none."""
+    """Measure new Python processes, with compiled kernels and without any."""
     codes = {
         "import py2048": "import py2048",
-        "py2048 --version": "from py2048.cli import main; main(['--version'])",
         "first step of a batch": FIRST_BATCH_STEP,
     }
     if importlib.util.find_spec("gymnasium") is not None:
@@ -48,7 +47,7 @@ def startup(effort: Effort, folder: Path) -> list[Measurement]:
 
 
 def _python(code: str, cold: Path | None = None) -> Stretch:
-    """Time a new Python process that runs `code`, in a new installation if `cold` is given."""
+    """Measure a new Python process that runs `code`, in a new installation if `cold` is given."""
 
     def play() -> float:
         extra = {} if cold is None else new_installation(cold)

@@ -4,7 +4,7 @@ Usage: strength.py [NAME…] [--jobs N] [--minutes M] [--again] [--list]
 
 NAME is a row of strength.toml, ``nodes``, ``training`` or ``page``. By default, everything without
 a result is measured. Finished games are saved in ``results/strength/`` every minute and on Ctrl-C,
-and the same command resumes the measurement. With --minutes, no row starts another game after M
+and the same command resumes the measurement. With --minutes, each row starts no new games after M
 minutes.
 """
 
@@ -45,13 +45,13 @@ if TYPE_CHECKING:
 
 SAVE_SECONDS = 60.0
 OPENING = 60
-"""Number of moves compared to detect whether a timed player has changed."""
+"""Number of moves that are compared to detect changes of a timed player."""
 WORK = HERE.parent / "build" / "strength"
 
 
 @dataclass(frozen=True)
 class Row:
-    """A tournament of one player, from strength.toml."""
+    """A row of strength.toml, which describes a tournament of one player."""
 
     name: str
     player: str
@@ -87,7 +87,7 @@ class Row:
 
     def plays_still(self, game: GameResult) -> bool:
         """Return whether the current player plays a saved game in the same way."""
-        if "ms=" in self.player:  # timed games differ each time; `heading` has the opening instead
+        if "ms=" in self.player:  # Timed games differ every time.
             return True
         (now,) = run_job(
             Job(self.player, self.tournament().rules, SETTINGS["seed"], (game.game,))
@@ -95,13 +95,13 @@ class Row:
         return (now.score, now.max_tile, now.moves) == (game.score, game.max_tile, game.moves)
 
     def heading(self) -> dict[str, Any]:
-        """Return everything that identifies the row's games."""
+        """Return the data that identifies the games of the row."""
         rules, seed = str(Rules.parse(self.rules)), SETTINGS["seed"]
         found = {"player": self.player, "rules": rules, "seed": seed, "weights": self.weights}
         return found | ({"opening": self.opening()} if "ms=" in self.player else {})
 
     def opening(self) -> str:
-        """Return the first moves of a game, searched at a fixed assumed speed."""
+        """Return the first moves of a game, searched with a fixed speed assumption."""
         player = make_player(self.player)
         game = Game(Rules.parse(self.rules), seed=SETTINGS["seed"])
         with patch.object(SearchSpeed, "record"):
@@ -124,7 +124,7 @@ class Row:
 
 @cache
 def _machine() -> dict[str, str]:
-    """Describe the machine, with its load when the measurement began."""
+    """Describe the machine, including its load when the measurement began."""
     return {
         "processor": processor(),
         "cores": str(available_threads()),
@@ -194,7 +194,7 @@ def _positions(rules: Rules) -> Iterator[Any]:
 
 
 def measure_training(minutes: float = 10.0) -> None:
-    """Train six tuples for as long as the other program did, and evaluate over 10,000 games.
+    """Train six tuples for as long as the other program, and evaluate them over 10,000 games.
 
     In the last fifth of the time, the learning rate is reduced to a tenth, which averages out
     noise.

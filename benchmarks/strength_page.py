@@ -27,7 +27,7 @@ SETTINGS = tomllib.loads((HERE / "strength.toml").read_text(encoding="utf-8"))
 TILES = (2048, 4096, 8192, 16384, 32768, 65536)
 LARGE = TILES[3:]
 MEASURED = "our measurement"
-"""Source named in strength.toml for programs that we measured."""
+"""The source that strength.toml gives for programs that we measured."""
 STRONG = 600_000
 """Minimum mean score of quoted programs."""
 BLOCK = re.compile(r"(<!-- (?!end)(\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -51,7 +51,7 @@ def page_with_tables(page: str) -> str:
     return BLOCK.sub(lambda m: f"{m[1]}\n{BLOCKS[m[2]]()}\n\n{m[3]}", page)
 
 
-# --- what was measured ---------------------------------------------------------------------------
+# --- results ---------------------------------------------------------------------------
 
 
 def rows() -> list[tuple[Data, PlayerSummary]]:
@@ -66,7 +66,7 @@ def rows() -> list[tuple[Data, PlayerSummary]]:
 
 
 def games_of(data: Data) -> Iterator[GameResult]:
-    """Yield a result's games; the total time is divided among them in proportion to their moves."""
+    """Yield a result's games. Each game's share of the total time is proportional to its moves."""
     missing = set(data["missing"])
     numbers = (each for each in count() if each not in missing)
     pace = data["seconds"] / (sum(data["moves"]) or 1)
@@ -245,8 +245,8 @@ def _our_curve(name: str) -> Curve:
 def _their_curve() -> Curve:
     """Return the other program's learning curve.
 
-    Only the total time is known. It is divided in proportion to the points made, because the points
-    and the time per move stay about the same throughout.
+    Only the total time is known. It is divided in proportion to the points, because points and time
+    per move stay about the same during training.
     """
     training = SETTINGS["training"]
     means, seconds = training["means"], training["seconds"]
@@ -257,12 +257,12 @@ def _their_curve() -> Curve:
 
 
 def _at(curve: Curve, seconds: float) -> float:
-    """Return a curve's mean score at `seconds` or the next later point; NaN after its end."""
+    """Return a curve's mean score at `seconds` or at the next point, or NaN after the end."""
     return next((mean for when, mean in curve if when >= seconds), float("nan"))
 
 
 def draw_strength(path: Path) -> None:
-    """Plot mean scores against the time per move, for our players and others."""
+    """Plot mean scores against the time per move, for our players and other programs."""
     from matplotlib.colors import TABLEAU_COLORS
     from matplotlib.figure import Figure
 
@@ -274,7 +274,7 @@ def draw_strength(path: Path) -> None:
     _draw_series(axes, "o-", points)
     timed = [each for each in SETTINGS["other"] if "moves_per_second" in each]
     points = [(each["program"], 1000 / each["moves_per_second"], each["mean"]) for each in timed]
-    _draw_series(axes, "x", points)  # of several settings each
+    _draw_series(axes, "x", points)  # each has several settings
     axes.set(xscale="log", xlabel="ms a move, one core", ylabel="mean score", ylim=(0, None))
     axes.yaxis.set_major_formatter("{x:,.0f}")
     axes.grid(alpha=0.3)

@@ -6,7 +6,8 @@ import sys
 from importlib.metadata import version as installed_version
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT / "docs" / "_extensions"), str(ROOT / "scripts")]
 
 project = "py2048"
 author = "The py2048 authors"
@@ -18,9 +19,9 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
     "sphinx.ext.viewcode",
-    "sphinx_design",
     "api_pages",
     "command_pages",
+    "look",
 ]
 exclude_patterns = ["_build", "reference/generated/keys.md"]  # a page includes the keys
 default_role = "code"  # docstrings name parameters in single backticks
@@ -44,7 +45,7 @@ autodoc_mock_imports = [
 ]
 napoleon_use_ivar = True
 
-html_theme = "furo"
+html_theme = "py2048"  # in _theme
+templates_path = ["../src/py2048/server/templates"]  # the icons of the game's pages
 html_title = f"py2048 {version}"
-html_static_path = ["_static"]
-html_css_files = ["py2048.css"]
+html_favicon = "../src/py2048/server/static/icons/icon.svg"

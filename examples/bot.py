@@ -18,7 +18,7 @@ ORDER = Direction.DOWN, Direction.LEFT, Direction.RIGHT, Direction.UP
 
 
 def choose(game):
-    """Return the direction to slide in: put your own strategy here."""
+    """Return the direction to slide in. Put your own strategy here."""
     slides = {each: game.board.slide(each) for each in game.legal_directions()}
     return max(slides, key=lambda each: (slides[each].points, -ORDER.index(each)))
 

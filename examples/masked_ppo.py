@@ -24,7 +24,7 @@ try:
 
     import py2048.envs  # noqa: F401  # registers the ids
 except ModuleNotFoundError as error:
-    print(f"{error.name} is missing: pip install py2048[sb3]", file=sys.stderr)
+    print(f"{error.name} is missing: in a clone, pip install '.[sb3]'", file=sys.stderr)
     sys.exit(2)
 
 ENVIRONMENT = "py2048/Classic-v0"
@@ -32,7 +32,7 @@ GAMMA = 0.99
 OPTIONS: dict[str, Any] = {"observation": "onehot", "reward": "log"}
 
 Policy = Callable[[np.ndarray, np.ndarray], int]
-"""Chooses an action from an observation and its action mask."""
+"""A function that chooses an action from an observation and its action mask."""
 
 
 class Planes(BaseFeaturesExtractor):
@@ -59,7 +59,7 @@ class Planes(BaseFeaturesExtractor):
 def train(steps: int, seed: int) -> MaskablePPO:
     """Train an agent for `steps` steps in 16 environments."""
     envs = make_vec_env(ENVIRONMENT, n_envs=16, seed=seed, env_kwargs=OPTIONS)
-    # Normalised rewards keep the value loss from dominating the policy loss.
+    # With normalised rewards, the value loss does not dominate the policy loss.
     envs = VecNormalize(envs, norm_obs=False, gamma=GAMMA)
     agent = MaskablePPO(
         "CnnPolicy",

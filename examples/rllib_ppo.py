@@ -1,6 +1,6 @@
 """Train RLlib's PPO on many games at once, with action masks.
 
-Requires ``pip install py2048[rl] "ray[rllib]" torch``::
+In a clone, ``pip install '.[rl]' "ray[rllib]" torch`` installs the libraries::
 
     python examples/rllib_ppo.py --iterations 20
 """
@@ -21,12 +21,13 @@ try:
 
     from py2048.envs import GameVectorEnv
 except ModuleNotFoundError as error:
-    print(f'{error.name} is missing: pip install py2048[rl] "ray[rllib]" torch', file=sys.stderr)
+    line = 'in a clone, pip install ".[rl]" "ray[rllib]" torch'
+    print(f"{error.name} is missing: {line}", file=sys.stderr)
     sys.exit(2)
 
 
 class MaskedGames(gymnasium.vector.VectorWrapper):
-    """Games with flat observations and action masks, as RLlib's module expects them.
+    """Games with flat observations and action masks, which RLlib's module expects.
 
     RLlib passes the number of games in `options`, and expects finished episodes to restart at the
     next step.

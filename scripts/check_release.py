@@ -1,8 +1,8 @@
 """Check that a tag can be released, and print its release notes.
 
-``check_release.py v0.2.0`` compares the tag with ``__version__``, requires ``[project.urls]``, and
-prints the section of ``CHANGELOG.md`` for the version. If there are problems, it prints one line
-for each of them and exits with status 1.
+``check_release.py v0.2.0`` compares the tag with ``__version__``, requires ``[project.urls]``,
+checks that the links of ``README.md`` exist, and prints the section of ``CHANGELOG.md`` for the
+version. If there are problems, the script prints a line for each problem and exits with status 1.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 def release_notes(changelog: str, version: str) -> str:
     """Return the changelog section of a version, or "" if there is none."""
-    heading = rf"^## \[?{re.escape(version)}\]?(?: [^\n]*)?$"
+    heading = rf"^## {re.escape(version)} - \d{{4}}-\d\d-\d\d$"
     found = re.search(rf"{heading}\n(.*?)(?=^## |\Z)", changelog, re.MULTILINE | re.DOTALL)
     return found[1].strip() if found else ""
 
@@ -32,10 +32,13 @@ def problems(tag: str, root: Path = ROOT) -> list[str]:
     if f'\n__version__ = "{version}"\n' not in module:
         found.append(f"py2048/__init__.py does not say {version}")
     if not release_notes(changelog, version):
-        found.append(f"CHANGELOG.md has no section '## {version}'")
+        found.append(f"CHANGELOG.md has no section '## {version} - YYYY-MM-DD'")
     if "Source" not in project.get("urls", {}):
         found.append("pyproject.toml has no [project.urls] Source: name the public repository")
-    return found
+    readme = (root / "README.md").read_text(encoding="utf-8")
+    links = re.findall(r"""(?:\]\(|src=")(?![a-z]+:|#)([^)"#]+)""", readme)
+    lost = [each for each in links if not (root / each).exists()]
+    return found + [f"README.md links to {each}, which does not exist" for each in lost]
 
 
 def main(arguments: list[str]) -> None:

@@ -1,9 +1,9 @@
 """Build the distributions, install only the wheel into an empty environment, and play.
 
-Users install wheels, so this script finds missing data files, missing dependencies, and imports
-that only development tools provide. The wheel is built twice, from the source archive and from the
-checkout. Identical bytes show that the archive is complete and that the build is reproducible.
-Finally the strong networks are installed, and py2048 must find them.
+The script finds missing data files, missing dependencies, and imports that only development tools
+provide. The wheel is built twice, from the source archive and from the checkout. Identical bytes
+show that the archive is complete and that the build is reproducible. Finally, the strong networks
+are installed, and py2048 must find these networks.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 CHECKOUT = "PYTHONPATH", "VIRTUAL_ENV"
-"""Variables that expose this checkout's modules to other environments."""
+"""Environment variables that would expose this checkout's modules."""
 EXTRAS = ("gymnasium", "matplotlib", "numba", "psycopg", "ray", "starlette")
 
 NO_EXTRAS = f"""
@@ -40,7 +40,7 @@ LIMITS = {
 
 RECORD = ROOT / "docs" / "images" / "hero.2048.json"
 BOARD = "2 4 8 16 / 4 8 16 32 / 2 . 4 8 / . 2 . 2"
-STRONG = "py2048[strong]"
+STRONG = "py2048_weights-"
 """Text that py2048 prints if only the small networks are installed."""
 
 
@@ -63,7 +63,7 @@ def run(*command: str | Path, cwd: Path = ROOT, **environment: str) -> str:
 
 
 def build(folder: Path) -> dict[str, Path]:
-    """Build all distributions into `folder`; return the files by their pattern in `LIMITS`."""
+    """Build all distributions into `folder`; return the files by pattern in `LIMITS`."""
     run(sys.executable, "-m", "build", "--outdir", folder, ROOT)
     run(sys.executable, "-m", "build", "--wheel", "--outdir", folder / "again", ROOT)
     for again in (folder / "again").iterdir():
@@ -106,7 +106,7 @@ def check_entry(environment: Path) -> None:
 
 
 def install(folder: Path, *wheels: Path) -> Path:
-    """Install wheels into an environment, creating it if needed; return its folder of programs."""
+    """Install wheels into a new or existing environment; return its folder of programs."""
     programs = folder / ("Scripts" if os.name == "nt" else "bin")
     if not folder.exists():
         run(sys.executable, "-m", "venv", folder)
@@ -115,7 +115,7 @@ def install(folder: Path, *wheels: Path) -> Path:
 
 
 def play(programs: Path, home: Path) -> None:
-    """Play a game and verify another with the installed package, which brings no extras."""
+    """Play one game and verify another with the installed package, without any extras."""
     run(programs / "python", "-c", NO_EXTRAS, cwd=home)
     for words in (("watch", "--player", "greedy", "--seed", "7"), ("verify", RECORD)):
         print(f"py2048 {words[0]}: {command(programs, home, *words).splitlines()[-1]}")

@@ -1,7 +1,7 @@
 """Take the documentation's screenshots of the web, the window and the terminal (`make looks`).
 
-All of them show the same game. They are written to `docs/images`, or to the folder given. The
-window needs a display, such as the one that ``xvfb-run`` provides.
+All screenshots show the same game and are written to `docs/images` or to the given folder. The
+window needs a display, for example from ``xvfb-run``.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import os
 import secrets
 import sys
 import tempfile
-import tkinter as tk
 from datetime import UTC, datetime, timedelta
 from http.cookies import SimpleCookie
 from importlib import import_module
@@ -37,7 +36,7 @@ from py2048.core.fairness import draws_of  # noqa: E402
 from py2048.core.game.turn import encode_turn  # noqa: E402
 
 MIDDLE = 498
-"""The move at which most screenshots are taken; the game is lost soon after."""
+"""The move at which most screenshots are taken. The game is lost soon after this move."""
 THEMES = "light", "dark"
 ME, *RIVALS = ("lena_k", "ada_l", "edsger_d", "grace_h", "marisol", "tobi_w", "quince", "h.ito")
 SECRET = "2048" * 16
@@ -45,7 +44,7 @@ SECRET = "2048" * 16
 
 @functools.cache
 def the_game(seed: int = 1, secret: str = "") -> Game:
-    """Return a game that a strong player begins and a careless one finishes."""
+    """Return a game that a strong player begins and a careless player finishes."""
     game = Game(get_rules("classic"), seed=seed, draws=draws_of(secret) if secret else None)
     strong, careless = make_player("ntuple"), make_player("random:seed=3")
     middle = MIDDLE if seed == 1 else 37 * seed % 700
@@ -86,9 +85,8 @@ def web(folder: Path) -> None:
                 service_workers="block", locale="en", base_url=server.url,
             ).new_page()  # fmt: skip
             page.context.add_cookies(cookies)
-            page.goto(f"/?game={game_id}")
-            page.wait_for_load_state("networkidle")
-            page.wait_for_selector(".tile")
+            page.goto(f"/?game={game_id}", wait_until="networkidle")
+            page.wait_for_selector("svg.spark")  # the last part to appear
             for theme in THEMES:
                 page.evaluate("theme => document.documentElement.dataset.theme = theme", theme)
                 keep(folder, f"web-{theme}", Image.open(BytesIO(page.screenshot())))
@@ -104,7 +102,7 @@ def populated(server: Any) -> tuple[Any, str]:
         visitor.form("/account/claim", name=name, password="correct horse battery")
     kept = SimpleCookie(visitor.cookie).values()
     now = datetime.now(UTC)
-    with store.write() as connection:  # daily leaderboards require older accounts
+    with store.write() as connection:  # daily leaderboards include only older accounts
         since = (now - timedelta(days=9)).isoformat().replace("+00:00", "Z")
         connection.execute(sa.update(accounts).values(created=since))
     for place, name in enumerate((ME, *RIVALS)):
@@ -164,45 +162,46 @@ def window(folder: Path) -> None:
     gc.disable()  # Tk objects must be freed by the thread that created them
     for theme in THEMES:
         keep(folder, f"desktop-{theme}", window_after(MIDDLE, theme))
-    last = str(the_game().turns[-1].direction).capitalize()
-    keep(folder, "desktop-review", window_after(the_game().ply - 1, "light", last, "b"))
+    last = the_game().ply - 1, "light", str(the_game().turns[-1].direction).capitalize(), "b"
+    keep(folder, "desktop-review", window_after(*last))
+    keep(folder, "desktop-practice", window_after(*last, "f", "Return", "Right"))
     gc.collect()
 
 
 def window_after(plies: int, theme: str, *keys: str) -> Image.Image:
-    """Return the window, or a larger dialog on top of it, some moves and keys after the start."""
+    """Return a picture of the window or of a dialog on top, after some moves and keys."""
     desks = import_module("tests.app.desktop.conftest")
-    session = table(plies)
-    running = desks.GameWindow(session, theme=theme)
-    desk = desks.Desk(running)
+    desk = desks.Desk(desks.GameWindow(table(plies), theme=theme))
     desk.root.geometry("560x800+0+0")
-    desk.pump(0.5)
-    desk.key(*keys)
-    desk.pump(4 if keys else 0.3)  # until the review is complete
-    tops = [each for each in desk.root.winfo_children() if each.winfo_toplevel() is each]
-    shown = max(filter(tk.Misc.winfo_viewable, [desk.root, *tops]), key=tk.Misc.winfo_width)
+    desk.pump(1)
+    desk.focus(desk.board)
+    for key in keys:
+        desk.key(key)
+        desk.pump(2)
+        desk.until(lambda: getattr(getattr(desk.dialog, "review", None), "review", True))
+    shown = desk.dialog or desk.root
     x, y = shown.winfo_rootx(), shown.winfo_rooty()
     box = x, y, x + shown.winfo_width(), y + shown.winfo_height()
     picture: Image.Image = desk.look().crop(box)
-    running.close()
-    session.close()
+    desk.running.close()
+    desk.session.close()
     return picture
 
 
 # The terminal
 
 SIZE, CELL = (24, 80), (10, 20)
-"""Rows and columns of the terminal; width and height of a cell in pixels."""
+"""The rows and columns of the terminal, and the width and height of a cell in pixels."""
 QUADRANTS = " ▘▝▀▖▌▞▛▗▚▐▜▄▙▟█"
-"""Block characters, which fonts draw with gaps. The bits of an index are the filled quadrants."""
+"""Block characters, drawn here because fonts leave gaps. An index is a bit mask of quadrants."""
 
 
 def terminal(folder: Path) -> None:
     """Take the screenshots of the terminal, with a hint."""
     seats = import_module("tests.app.terminal.test_terminal_real")
-    table(MIDDLE).close()
     command = ["-m", "py2048", "play", "--ui", "terminal", "--resume", "--reduced-motion"]
     for theme in THEMES:
+        table(MIDDLE).close()
         seat = seats.Terminal(
             [*command, "--theme", theme], SIZE, TERM="xterm", COLORTERM="truecolor"
         )
@@ -241,7 +240,7 @@ def drawn(screen: Any) -> Image.Image:
 
 
 def main() -> None:
-    """Take all screenshots, each front end with a data folder of its own."""
+    """Take all screenshots, with a separate data folder for each front end."""
     folder = Path(sys.argv[1]) if sys.argv[1:] else ROOT / "docs" / "images"
     folder.mkdir(parents=True, exist_ok=True)
     os.environ["LANGUAGE"] = "en"

@@ -1,10 +1,10 @@
-"""Compute the best moves that py2048 ships; `py2048.players.solving.distilled` has their format.
+"""Compute the bundled best moves, whose format `py2048.players.solving.distilled` defines.
 
 Usage: make_best_moves.py SIZE FILE
 
 Solves the classic rules on a board of SIZE, such as 2x4, and writes the best move of every position
-to FILE. The files in ``src/py2048/players/solving/data`` were made in this way; 3x3 takes a few
-minutes.
+to FILE. The script created the files in ``src/py2048/players/solving/data``. It takes a few minutes
+for 3x3.
 """
 
 from __future__ import annotations
@@ -58,22 +58,22 @@ Places = NDArray[np.int64]
 
 LEARNING_RATE = np.float32(0.3)
 ORDER_SEED = 1
-"""Seed of the order in which a predictor is trained on boards."""
+"""Seed of the random order in which boards are used for training."""
 
 PART = 4096
-"""Approximate number of keys per part; each part is solved as a system of equations."""
+"""Approximate number of keys per part. Each part is a system of equations."""
 
 SURE = np.float32(0.001)
-"""Minimum gradient for a training step."""
+"""Smaller gradients cause no training step."""
 
 SEEDS = 6
-"""Number of seeds tried before a part gets more columns."""
+"""Number of seeds to try before a part gets more columns."""
 
 BLOCK = 1 << 20
 """Boards per training call."""
 
 BUCKETS = 64
-"""Number of lead ranges with their own number of filter bits."""
+"""Number of ranges of leads, each of which has a number of filter bits."""
 
 MAX_BITS = 14
 
@@ -84,7 +84,7 @@ class Training:
 
     Attributes:
         tuples: Cells of each tuple.
-        step: Weight of a quantisation step.
+        step: Quantisation step of the weights.
         passes: Approximate number of times that each board is used.
     """
 
@@ -100,11 +100,11 @@ TRAININGS = {
 """Settings by board shape."""
 
 COVERED = {(3, 3): 1150}
-"""Maximum sum of stored boards; perfect play almost never reaches boards with larger sums."""
+"""Maximum sum of stored boards. Perfect play almost never reaches larger sums."""
 
 
 def distil(solution: Solution) -> DistilledMoves:
-    """Extract the best moves of a solution for the score, with symmetric boards merged."""
+    """Extract the best moves of a solution for the score, merging symmetric boards."""
     rules, most = solution.rules, solution.layers[-1].total
     covered = min(most, COVERED.get(rules.shape, most))
     boards, masks = map(np.concatenate, zip(*best_moves(solution, covered), strict=True))
@@ -116,7 +116,7 @@ def distil(solution: Solution) -> DistilledMoves:
 
 
 def best_moves(solution: Solution, covered: int) -> Iterator[tuple[Words, Bytes]]:
-    """Yield the boards of each sum up to `covered`, and their best moves as `find_best` masks."""
+    """Yield the boards of each sum up to `covered`, and the masks of their best moves."""
     for layer in solution.layers:
         if layer.total > covered:
             break
@@ -131,7 +131,7 @@ def best_moves(solution: Solution, covered: int) -> Iterator[tuple[Words, Bytes]
 
 
 def trained(solution: Solution, radix: int, boards: Words, masks: Bytes) -> Predictor:
-    """Train a predictor for a solution's boards; without settings, it has no preferences.
+    """Train a predictor for a solution's boards, or return one without preferences.
 
     Args:
         solution: The solution.
@@ -183,9 +183,9 @@ class _Asked:
     """The boards to which a question applies.
 
     Attributes:
-        places: Their indexes, ascending.
+        places: Indexes of the boards, ascending.
         answers: Whether another move is best.
-        bits: Their numbers of filter bits.
+        bits: Number of filter bits for each board.
     """
 
     places: NDArray[np.int64]
@@ -198,7 +198,7 @@ def _stored(order: Order, masks: Bytes) -> tuple[list[FilterPlan], Retrieval, Re
     questions, all_asked, keys = [], [], []
     places = np.arange(len(masks))
     for number in range(QUESTIONS):
-        # If all remaining moves are best, either answer is right, so nothing needs to be stored.
+        # If all remaining moves are best moves, either answer is right, and nothing is stored.
         best, legal = (np.bitwise_count(masks[places] >> shift & 15) for shift in (0, 4))
         places = places[best + np.uint8(number) != legal]
         leads = order.at(places).leads(number)
@@ -217,7 +217,7 @@ def _stored(order: Order, masks: Bytes) -> tuple[list[FilterPlan], Retrieval, Re
 
 
 def _question(leads: Leads, answers: NDArray[np.bool_]) -> FilterPlan:
-    """Choose the numbers of filter bits that need the least space."""
+    """Choose the numbers of filter bits so that they need the least space."""
     if not len(leads):
         return FilterPlan(np.zeros(0, np.int32), np.zeros(1, np.uint8))
     cuts = np.unique(np.quantile(leads, np.arange(1, BUCKETS) / BUCKETS, method="nearest"))
@@ -246,7 +246,7 @@ def _decisions(order: Order, all_asked: list[_Asked], filters: Retrieval) -> Ret
 
 
 def retrieval(keys: Words, bits: Bits) -> Retrieval:
-    """Build a function that maps each of these distinct keys to its bit.
+    """Build a function that maps each of these distinct keys to a bit.
 
     Raises:
         SolvingError: If the keys are not distinct.
@@ -320,7 +320,7 @@ def find_best(
         keys: Keys of the boards.
         spec: The rules.
         afters: The afterstates.
-        error: Moves whose values differ by at most this are equally good.
+        error: Moves whose values differ by at most this amount are equally good.
         boards: Receives the boards.
         masks: Receives uint8 masks: bit ``d`` if direction ``d`` is best, bit ``d + 4`` if it is
             legal.
@@ -348,7 +348,7 @@ def solve_part(
 
     Args:
         starts: First bit of each equation.
-        picks: Which of the 64 bits from there are in the equation; always includes the first.
+        picks: Mask of the 64 bits from there that are in the equation, always including the first.
         bits: Exclusive or of these bits.
         width: Number of bits.
         first: Offset of the part's bits in `words`.
@@ -393,7 +393,7 @@ def _score(
     weights: Vector,
     chosen: Places,
 ) -> np.float32:
-    """Return the score of a move and record the weights used."""
+    """Return the score of a move, and store the indices of the weights in `chosen`."""
     after, points = slide(board, direction, spec)
     gain = len(weights) - GAINS + np.int64(min(points >> 2, np.int64(GAINS - 1)))
     chosen[direction, len(places)] = gain
@@ -434,7 +434,7 @@ def train(
     weights: Vector,
     squares: Vector,
 ) -> None:
-    """Train on each board once, minimising the cross-entropy of its best moves.
+    """Train on each board once, minimising the cross-entropy of the best moves.
 
     Steps follow AdaGrad (Duchi, Hazan & Singer, "Adaptive subgradient methods", 2011).
 

@@ -2,9 +2,9 @@
 
 Usage: make_levels.py [PRESET…]
 
-For each of these presets and each slip, 1,000 games are played from the start. By default, these
-are all presets with a network; the table keeps the rows of the others. It has the median score, and
-the share of games that made each tile.
+The script plays 1,000 games for each PRESET and each slip. The default is all presets with a
+network. Rows of other presets stay in the table, which contains the median score and the share of
+games that reached each tile.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def table_of(rules: Rules) -> dict[str, Any]:
 
 
 def main(names: list[str]) -> None:
-    """Write the table, a line for each preset."""
+    """Write the table with one line per preset."""
     presets = [rules for rules in list_rules() if isinstance(evaluation_of(rules), Network)]
     table = json.loads(TABLE.read_text(encoding="ascii"))
     table |= {rules.name: table_of(rules) for rules in presets if rules.name in names or not names}

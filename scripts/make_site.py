@@ -1,22 +1,25 @@
-"""Write the page that plays 2048 in the browser without a server (`make site`).
+"""Write the pages that work in the browser without a server (`make site`).
 
-    make_site.py FOLDER       writes FOLDER/index.html and its assets
+    make_site.py FOLDER       writes FOLDER/index.html, FOLDER/puzzle.html and their assets
 
-The page is made from the templates, styles and modules of the server's page, without the parts that
-need a server. The page must also work when opened as a local file, from which browsers load no
-modules, so its import map contains each module as a data URL. All browsers since 2023 support this,
-and no bundler is needed.
+The pages are made from the templates, styles and modules of the server's pages, without the parts
+that need a server. The pages must also work as local files, from which browsers load no modules, so
+import maps contain each module as a data URL. All browsers since 2023 support this, so no bundler
+is needed.
 """
 
 from __future__ import annotations
 
 import base64
+import hashlib
+import json
 import re
 import sys
 from pathlib import Path
 
 from py2048 import __version__
 from py2048.core.language import ENGLISH, LANGUAGES, use_language
+from py2048.review.puzzles import pack
 from py2048.server.site.pages import assets, play_page, render_text
 
 _IMPORT = re.compile(
@@ -33,7 +36,7 @@ def module_names(*names: str) -> dict[str, str]:
         name = waiting.pop()
         text = _text(name)
         if name == _WORKER:
-            urls[name] = _bundle(name)
+            urls[name] = bundle(name)
             continue
         # Relative imports do not work in data URLs, so modules are imported by name.
         urls[name] = _data_url(name, _IMPORT.sub(r'\1"\2"', text))
@@ -41,10 +44,10 @@ def module_names(*names: str) -> dict[str, str]:
     return urls
 
 
-def _bundle(name: str) -> str:
-    """Return a data URL of a module that contains its imports: import maps do not reach workers."""
+def bundle(name: str) -> str:
+    """Return a data URL of a module with its imports, because workers ignore import maps."""
     return _data_url(
-        name, _IMPORT.sub(lambda found: f'{found[1]}"{_bundle(found[2])}"', _text(name))
+        name, _IMPORT.sub(lambda found: f'{found[1]}"{bundle(found[2])}"', _text(name))
     )
 
 
@@ -58,25 +61,44 @@ def _data_url(name: str, script: str) -> str:
 
 
 def build(folder: Path) -> None:
-    """Write the page in each language, and its assets."""
-    loaded: set[str] = set()
+    """Write the pages in each language, their assets, and the service worker."""
+    files = {"puzzles.js": f"pack={json.dumps(pack(), separators=(',', ':'))}".encode()}
 
     def address(name: str) -> str:
-        loaded.add(name)
+        files[name] = assets().content(name)
         return name
 
-    folder.mkdir(parents=True, exist_ok=True)
-    facts = {"asset": address, "modules": module_names("page", "play", "replay")}
+    manifest = json.loads(assets().content("manifest.webmanifest"))
+    others = set(LANGUAGES) - {ENGLISH}
+    home = {ENGLISH: "index.html", **{code: f"{code}.html" for code in others}}
+    puzzle = {ENGLISH: "puzzle.html", **{code: f"puzzle-{code}.html" for code in others}}
     for code in LANGUAGES:
+        app = {"name": "2048", "lang": code, "start_url": home[code], "display": "standalone"}
+        files[f"{code}.webmanifest"] = json.dumps({**app, "icons": manifest["icons"]}).encode()
+        places = {"home": home[code], "puzzle_page": puzzle[code], "app": f"{code}.webmanifest"}
         with use_language(code):
+            facts = {"asset": address, "version": __version__, **places, **play_page()}
+            facts |= {"versions": home, "modules": module_names("page", "play", "replay")}
             facts["game_page"] = render_text("game.html", **facts)
-            text = render_text("play.html", version=__version__, **facts, **play_page())
-        name = "index" if code == ENGLISH else code
-        (folder / f"{name}.html").write_text(text, encoding="utf-8")
-    for name in [*loaded, "digits.ttf"]:
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(assets().content(name))
+            files[home[code]] = render_text("play.html", **facts).encode()
+            facts |= {"versions": puzzle, "modules": module_names("page", "solve")}
+            files[puzzle[code]] = render_text("puzzle.html", **facts).encode()
+    for name in ("digits.ttf", *(icon["src"] for icon in manifest["icons"])):
+        address(name)
+    files["worker.js"] = _worker(files)
+    for name, content in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
+
+
+def _worker(files: dict[str, bytes]) -> bytes:
+    """Return the service worker, which keeps all files except for most networks."""
+    later = "networks/"
+    kept = [name for name in files if not name.startswith(later) or name.endswith("classic.js")]
+    kept.sort(key=lambda name: name != "index.html")  # the first file is served for the folder
+    version = hashlib.sha256(repr(sorted(files.items())).encode()).hexdigest()[:12]
+    call = json.dumps([version, kept, later])
+    return assets().content("js/site-worker.js") + f"serve(...{call});\n".encode()
 
 
 if __name__ == "__main__":

@@ -1,13 +1,15 @@
 """Update translations from the sources (`make messages`).
 
-Extracts the marked texts from Python, templates and JavaScript, and adds new texts to
-`locale/<code>/LC_MESSAGES/py2048.po` for translators. Then compiles the catalogues, and writes the
-texts for JavaScript to `static/js/messages-<code>.js`.
+The script extracts the marked texts from Python, templates and JavaScript, and adds new texts to
+`locale/<code>/LC_MESSAGES/py2048.po` for translators. Then it compiles the catalogues and writes
+the texts for JavaScript. Texts of modules that the play page preloads are in
+`static/js/messages-<code>.js`, and all others are in `static/js/messages-<code>-later.js`.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -17,44 +19,51 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 from zxcvbn import feedback
 
+from py2048.cli.app import help_texts
 from py2048.core.language import CATALOGUES, ENGLISH, LANGUAGES
 from py2048.courses import COURSES
+from py2048.players.registry import describe_player, list_players
 from py2048.presentation.actions import HELP_SECTIONS
 
 PACKAGE = CATALOGUES.parent
 SCRIPTS = PACKAGE / "server" / "static" / "js"
+PARTS = "", "-later"
+_PLAY = (PACKAGE / "server" / "templates" / "play.html").read_text(encoding="utf-8")
+_FIRST = {"play", "page", *json.loads(_PLAY.split("for module in ")[1].split(" %}")[0])}
 _NO_DATE = datetime(2026, 11, 27, tzinfo=UTC)
-_METHODS = [
-    ("**/messages-*.js", "ignore"),
-    ("**.py", "python"),
-    ("**/templates/**.html", "jinja2"),
-    ("**.js", "javascript"),
-]
-_OPTIONS = {
-    "**/templates/**.html": {"newstyle_gettext": "true", "trimmed": "true"},
-    "**.js": {"parse_template_string": "true"},
-}
+_METHODS = [("**/messages-*.js", "ignore"), ("**.py", "python")]
+_METHODS += [("**/templates/**.html", "jinja2"), ("**.js", "javascript")]
+_OPTIONS = {"**.js": {"parse_template_string": "true"}}
+_OPTIONS |= {"**/templates/**.html": {"newstyle_gettext": "true", "trimmed": "true"}}
 
 
 def extracted() -> Catalog:
     """Return the texts in the sources, with the files that contain them."""
-    found = Catalog(creation_date=_NO_DATE)  # without a date, files change only if texts change
+    found = Catalog(creation_date=_NO_DATE)  # Files change only if texts change.
     for name, _line, text, comments, context in extract_from_dir(
         PACKAGE, _METHODS, _OPTIONS, comment_tags=["translators:"], strip_comment_tags=True
     ):
         found.add(text, None, [(name, 0)], auto_comments=comments, context=context)
-    hints = extract_from_file("python", feedback.__file__)  # password advice
-    for _line, text, _comments, _context in hints:
-        found.add(text, None, [("server/site/accounts.py", 0)])
-    for task in COURSES["ist"].grading().tasks:  # the course in Portuguese
-        for text in (task.title, task.asked, *(check.title for check in task.checks)):
-            found.add(text, None, [("courses/ist/tasks.py", 0)])
-    found.add(COURSES["ist"].grading().not_graded, None, [("courses/ist/tasks.py", 0)])
-    for _title, actions in HELP_SECTIONS:  # a table, whose texts are not marked by calls
-        for action in actions:
-            for text in filter(None, (action.menu, action.title, action.label, action.help)):
-                found.add(text, None, [("presentation/actions.py", 0)])
+    for name, texts in _unmarked():
+        for text in filter(None, texts):
+            found.add(text, None, [(name, 0)])
     return found
+
+
+def _unmarked() -> Iterator[tuple[str, Iterable[str]]]:
+    """Yield texts that no call marks, and the file that displays each of these texts."""
+    advice = extract_from_file("python", feedback.__file__)
+    yield "server/site/accounts.py", (str(text) for _line, text, *_ in advice)  # on passwords
+    ist = COURSES["ist"].grading()  # the course in Portuguese
+    for task in ist.tasks:
+        checks = (check.title for check in task.checks)
+        yield "courses/ist/tasks.py", (task.title, task.asked, *checks, ist.not_graded)
+    for action in (each for _title, actions in HELP_SECTIONS for each in actions):
+        yield "presentation/actions.py", (action.menu, action.title, action.label, action.help)
+    of_typer = "Arguments", "Options", "default: {default}", "required"
+    yield "cli/app.py", (*of_typer, *(text for *_, text in help_texts()))
+    summaries = (describe_player(name).partition(" Options: ")[0] for name in list_players())
+    yield "app/commands/information.py", summaries
 
 
 def po_file(code: str) -> Path:
@@ -69,27 +78,20 @@ def read(code: str) -> Catalog:
 
 
 def is_translated(message: Message) -> bool:
-    """Return whether all forms of a message have been translated by a person."""
+    """Return whether a person has translated all forms of a message."""
     texts = message.string if isinstance(message.string, tuple) else (message.string,)
     return all(texts) and not message.fuzzy
 
 
-def script_of(catalogue: Catalog) -> str:
-    """Return a JavaScript module with the translations that pages use."""
-    texts = {
-        message.id[0] if message.pluralizable else message.id: message.string
-        for message in catalogue
-        if message.id
-        and is_translated(message)
-        and any(name.endswith(".js") for name, _line in message.locations)
-    }
-    lines = [f"{json.dumps(text)}: {_as_json(new)}," for text, new in sorted(texts.items())]
-    plural = f'"": (n) => Number({catalogue.plural_expr}),'
-    return "\n".join(["globalThis.messages = {", plural, *lines, "};", ""])
-
-
-def _as_json(translation: object) -> str:
-    return json.dumps(translation, ensure_ascii=False)
+def script_of(catalogue: Catalog, part: str) -> str:
+    """Return one of the two scripts with translations for pages."""
+    lines = [f'"": (n) => Number({catalogue.plural_expr}),']
+    for message in catalogue:
+        names = {Path(name).stem for name, _line in message.locations if name.endswith(".js")}
+        if names and is_translated(message) and bool(part) == _FIRST.isdisjoint(names):
+            key = message.id if isinstance(message.id, str) else message.id[0]
+            lines.append(f"{json.dumps(key)}: {json.dumps(message.string, ensure_ascii=False)},")
+    return "\n".join(["Object.assign((globalThis.messages ??= {}), {", *sorted(lines), "});", ""])
 
 
 def update(code: str, template: Catalog) -> int:
@@ -97,12 +99,12 @@ def update(code: str, template: Catalog) -> int:
     catalogue = read(code)
     catalogue.update(template, no_fuzzy_matching=True)
     catalogue.obsolete.clear()
-    path = po_file(code)
-    with path.open("wb") as file:
+    with po_file(code).open("wb") as file:
         write_po(file, catalogue, width=100, sort_output=True, include_lineno=False)
-    with path.with_suffix(".mo").open("wb") as file:
+    with po_file(code).with_suffix(".mo").open("wb") as file:
         write_mo(file, catalogue)
-    (SCRIPTS / f"messages-{code}.js").write_text(script_of(catalogue), encoding="utf-8")
+    for part in PARTS:
+        (SCRIPTS / f"messages-{code}{part}.js").write_text(script_of(catalogue, part), "utf-8")
     return sum(bool(message.id) and not is_translated(message) for message in catalogue)
 
 

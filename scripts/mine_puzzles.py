@@ -1,26 +1,29 @@
-"""Mine the puzzles of `py2048.review.puzzles` from games, rate and judge them.
+"""Mine the puzzles of `py2048.review.puzzles` from games, and rate and judge these puzzles.
 
 Usage: mine_puzzles.py [LOG] [--solution FILE] [--scale X] [--write]
 
-Each searched game is appended to LOG with the positions found, and the same command resumes an
-interrupted run. A complete log gives the same pack on every machine. --write writes the pack into
-the package; without LOG, the puzzles that are there are rated and judged again.
+Each searched game is appended to LOG together with the positions found in it, and the same command
+resumes an interrupted run. A complete log gives the same pack on every machine. --write writes the
+pack to the package. Without LOG, the existing puzzles are rated and judged again.
 
 Positions come from games by players of all strengths, with some random moves. A position is kept if
-every move but the best loses at least the fraction `CLEAR` of the best move's value. On 3x3 the
-values come from the exact solution (--solution, from py2048 solve 3x3 --save FILE). Elsewhere they
-come from expectimax with the network, which must choose the same move at depths 2, 3 and 4 (on 5x5,
-2 and 3); the deepest search gives the values. Games that the network plays from the position must
-agree (`is_best_by_play`), and so must any endgame table in the data folder that covers the
-position. The shipped pack was checked with L3-256, 442-256 and 442-64. The pack records the weights
-with which it was mined; when they change, it must be mined again.
+every move except the best loses at least the fraction `CLEAR` of the best move's value. On 3x3 the
+values come from the exact solution (--solution, from py2048 solve 3x3 -o FILE). On other boards
+they come from expectimax with the network, which must choose the same move at depths 2, 3 and 4 (on
+5x5, at depths 2 and 3). The values are those of the deepest search. Games that the network plays
+from the position must confirm the move (`is_best_by_play`), as must any endgame table in the data
+folder that covers the position. The shipped pack was checked with L3-256, 442-256 and 442-64. The
+pack records the weights with which it was mined. If the weights change, the pack must be mined
+again.
 
-Ratings follow from the probability that a player of level `CASUAL` finds the best move
-(`chance_to_find`): a rating of r means odds of 10^((r - a) / 400) against a player rated a, Elo's
-scale. The pack's mean is `MEAN`. Answers then change the ratings, see `PuzzleBook`.
+Ratings are computed from the probability that a player of level `CASUAL` finds the best move
+(`chance_to_find`). On Elo's scale, a rating of r means odds of 10^((r - a) / 400) against a player
+rated a. The mean rating of the pack is `MEAN`. Answers by players then change the ratings; see
+`PuzzleBook`.
 
-Games played on by players of level `PRACTISED` give the reason against the most tempting wrong
-move. A puzzle is dropped if another move is clearly better for them than the best one.
+Games that players of level `PRACTISED` continue show the reason against the most tempting wrong
+move. A puzzle is dropped if these players clearly do better after another move than after the best
+move.
 """
 
 from __future__ import annotations
@@ -33,6 +36,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
+from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -62,15 +66,15 @@ SEED = 2048
 QUOTAS = {"classic": 700, "3x3": 120, "5x5": 60, "comp1127": 120}
 """Puzzles in the pack, by preset."""
 SURPLUS = 1.05
-"""Positions mined per puzzle; more than one leaves a choice of ratings."""
+"""Number of positions mined per puzzle, more than 1 to leave a choice of ratings."""
 
 WALKERS = (
     ("ntuple", 0.0), ("ntuple", 0.03), ("ntuple", 0.1),
     ("heuristic:depth=1", 0.05), ("corner", 0.0), ("greedy", 0.0),
 )  # fmt: skip
-"""Players whose games are searched, and their share of random moves."""
+"""The players whose games are searched, and their share of random moves."""
 SPACING = {"classic": 10, "3x3": 3, "5x5": 10, "comp1127": 5}
-"""Plies between examined positions, by preset."""
+"""Number of plies between examined positions, by preset."""
 MIN_LEGAL = 3
 """Positions with fewer legal moves are too easy."""
 MAX_PER_GAME = 8
@@ -79,19 +83,19 @@ MAX_PER_GAME = 8
 CLEAR = 0.05
 """Minimum lead of the best move, relative to its value."""
 GAMES, LOOK, SURE, HOPELESS = 400, 25, 3.0, -1.0
-"""Maximum games played per move, games between checks, and the leads in standard errors at which
-the best move is accepted or rejected.
+"""The maximum number of games played per move, the number of games between checks, and the leads in
+standard errors at which the best move is accepted or rejected.
 """
 HORIZON = 400
-"""The games end when the board's sum has grown by this much; the network estimates the rest."""
+"""Games end when the board's sum has grown by this number; the network estimates the rest."""
 EXACT = "3x3"
 DEPTHS = {"classic": (2, 3, 4), "comp1127": (2, 3, 4), "5x5": (2, 3)}
 
 CASUAL, PRACTISED = LEVELS[1:3]
 MEAN, FACTOR = 1500.0, 400.0
-"""Mean rating of the pack, and the rating gap of tenfold odds."""
+"""Mean rating of the pack, and the rating gap for tenfold odds."""
 MIN_CHANCE, CHANCES = 0.02, 1000
-"""Limit of the chances, which keeps ratings finite, and number of points of the integral."""
+"""Minimum chance, which keeps ratings finite, and number of integration points."""
 BIN = 50
 """Width of the rating bins from which the pack is chosen."""
 
@@ -159,12 +163,8 @@ class Miner:
                 break
             values = self._verdict(rules, board)
             if values and (name == EXACT or is_best_by_play(rules, board, values)):
-                found.append(
-                    {
-                        "board": str(board).replace("\n", " / "),
-                        "values": {str(each): round(value, 1) for each, value in values.items()},
-                    }
-                )
+                points = {str(each): round(value, 1) for each, value in values.items()}
+                found.append({"board": str(board).replace("\n", " / "), "values": points})
         return found
 
     def _verdict(self, rules: Rules, board: Board) -> dict[Direction, float] | None:
@@ -178,7 +178,7 @@ class Miner:
         return values if len(verdicts) == 1 else None
 
     def _values(self, rules: Rules, board: Board, level: int) -> dict[Direction, float] | None:
-        """Return the values of the moves, if one is clearly best."""
+        """Return the values of the moves, if one move is clearly best."""
         if rules.name == EXACT:
             spec = f"perfect:file={self._solution}"
         else:
@@ -208,7 +208,7 @@ def searcher_for(rules: Rules) -> Searcher:
 
 
 def is_best_by_play(rules: Rules, board: Board, values: dict[Direction, float]) -> bool:
-    """Return whether games score clearly more after the best move than after any other."""
+    """Return whether games score clearly more after the best move than after any other move."""
     best = max(values, key=values.__getitem__)
     earned: dict[Direction, list[float]] = {direction: [] for direction in values}
     for number in range(1, GAMES + 1):
@@ -233,7 +233,7 @@ def points_after(rules: Rules, board: Board, direction: Direction, seed: int) ->
 
 
 def lead(ours: list[float], theirs: list[float]) -> float:
-    """Return the lead of one mean over the other, in standard errors of their difference."""
+    """Return the lead of one mean over another, in standard errors of the difference."""
     difference = np.subtract(ours, theirs)
     error = difference.std(ddof=1) / np.sqrt(len(difference))
     return float(difference.mean() / error) if error else 0.0
@@ -243,7 +243,7 @@ def lead(ours: list[float], theirs: list[float]) -> float:
 
 
 def judged(puzzle: Puzzle) -> Puzzle | None:
-    """Return a puzzle with the models' rating and reason; `None` if they know a better move."""
+    """Return a puzzle with the models' rating and reason, or `None` if they find a better move."""
     network = evaluation_of(puzzle.rules)
     assert isinstance(network, Network)
     values = Expectimax(puzzle.rules, network.value, 1).rate(puzzle.board)
@@ -261,10 +261,10 @@ def judged(puzzle: Puzzle) -> Puzzle | None:
 
 
 def chance_to_find(values: Mapping[Direction, float], best: Direction, share: float) -> float:
-    """Return the probability that a player who misjudges the moves likes the best one most.
+    """Return the probability that a player who misjudges the moves prefers the best move.
 
     Args:
-        values: What the moves are worth to the player.
+        values: The values of the moves for the player.
         best: The best move.
         share: Each value is misjudged by a uniform factor from 1 - share to 1 + share.
     """
@@ -316,15 +316,9 @@ def unique(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def evenly(bins: dict[int, list[Puzzle]], count: int, draws: random.Random) -> list[Puzzle]:
-    """Draw members from all bins in turn."""
-    for members in bins.values():
-        draws.shuffle(members)
-    chosen: list[Puzzle] = []
-    while len(chosen) < count and any(bins.values()):
-        for key in sorted(bins):
-            if bins[key] and len(chosen) < count:
-                chosen.append(bins[key].pop())
-    return chosen
+    """Draw puzzles from all bins in turn."""
+    columns = [draws.sample(bins[key], len(bins[key])) for key in sorted(bins)]
+    return [each for each in chain.from_iterable(zip_longest(*columns)) if each][:count]
 
 
 def puzzle_of(name: str, found: dict[str, Any]) -> Puzzle:
@@ -336,7 +330,7 @@ def puzzle_of(name: str, found: dict[str, Any]) -> Puzzle:
 
 
 def scale_of(rules: Rules, board: Board) -> float:
-    """Return how many points the recorded games scored for each point that the network expected."""
+    """Return the points that recorded games scored for each point that the network expected."""
     records = None if rules.name == EXACT else network_for(rules).records
     return records.scale(board) if records else 1.0
 

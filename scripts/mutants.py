@@ -34,7 +34,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SKIPPED = "ReplaceBinaryOperator_BitOr", "RemoveDecorator", "Variable", "Eq_Is"
 """Mutation operators that mostly change annotations (`int | None`), caches or string identity."""
 TRIVIAL = re.compile(r".*(cache\b|\*,)|@dataclass|if TYPE_CHECKING|[A-Z0-9_, ]+(: .+)? = ")
-"""Lines that configure a cache or dataclass, or set a constant. A test could only repeat them."""
+"""Lines that configure a cache or dataclass, or set a constant, which a test could only repeat."""
 MIN_TIMEOUT_S = 60.0
 
 
@@ -70,7 +70,8 @@ def survivors(path: Path, tests: Sequence[str], count: int, seed: int) -> list[s
         SystemExit: If the tests fail without a mutant.
     """
     options = "-m pytest -q -x -p no:randomly -p no:cacheprovider"
-    command = f"env PYTHONPATH=src PYTHONDONTWRITEBYTECODE=1 {sys.executable} {options} "
+    source = Path("src").resolve()  # also for processes that tests start in other folders
+    command = f"env PYTHONPATH={source} PYTHONDONTWRITEBYTECODE=1 {sys.executable} {options} "
     command += shlex.join(tests)
     began = time.monotonic()
     if subprocess.run(shlex.split(command), check=False).returncode:

@@ -1,7 +1,8 @@
 """Write TypeScript declarations of the web protocol (`make messages`).
 
 `src/py2048/server/protocol.d.ts` declares the structs of `py2048.server.schema`. The TypeScript
-compiler uses it to check the website's JavaScript (`make javascript`). Browsers never load it.
+compiler uses this file to check the website's JavaScript (`make javascript`), and browsers never
+load it.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _UNIONS: dict[str, tuple[type[msgspec.Struct], str]] = {
     "PageMessage": (schema.PageMessage, "type"),
     "PlayedEvent": (schema.GameEvent, "kind"),
 }
-"""Base class and tag field of each union's structs."""
+"""The base class and the tag field of the structs in each union."""
 
 _SIMPLE: dict[type[mi.Type], str] = {
     mi.BoolType: "boolean",
@@ -37,12 +38,12 @@ _SIMPLE: dict[type[mi.Type], str] = {
 
 
 def structs() -> list[type[msgspec.Struct]]:
-    """Return the structs of the schema except base classes, sorted by name."""
+    """Return the structs that messages consist of, sorted by name."""
     found = [each for _, each in inspect.getmembers(schema, inspect.isclass)]
     ours = [each for each in found if each.__module__ == schema.__name__]
     named = [each for each in ours if issubclass(each, msgspec.Struct)]
-    bases = {base for each in named for base in each.__bases__}
-    return [each for each in named if each not in bases and each is not schema.Reply]
+    bases = {base for each in named for base in each.__bases__} - {schema.ReviewedMove}
+    return [each for each in named if each not in bases]
 
 
 def written(kind: mi.Type) -> str:

@@ -1,7 +1,6 @@
 """Measure the engine and the environments against baselines in C and plain Python.
 
 Usage: run_benchmarks.py [NAME…] [--rounds N] [--seconds S] [--threads N] [--json]
-       run_benchmarks.py --list
 """
 
 from __future__ import annotations
@@ -23,30 +22,21 @@ sys.path.insert(0, str(FOLDER))
 from baselines import compiler_version  # noqa: E402  # needs the path above
 from measuring import Effort, Measurement, report  # noqa: E402
 
-SUBJECTS = {
-    "engine": "random play: batches, whole games, one game in Python",
-    "environments": "Gymnasium environments, single and vector",
-    "startup": "imports and first steps, compiled and not",
-    "memory": "bytes a game",
-}
-"""The benchmarks. Each is a module with a function of the same name."""
+SUBJECTS = "engine", "environments", "startup", "memory"
+"""The benchmarks. Each benchmark is a module with a function of the same name."""
 
 
 def main(words: list[str]) -> None:
     """Run the selected benchmarks."""
     parser = argparse.ArgumentParser(description="Measure the engine and the environments.")
-    parser.add_argument("names", nargs="*", metavar="NAME", help="what to measure; see --list")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(SUBJECTS))
     parser.add_argument("--rounds", type=int, default=15, help="measurements per contestant")
     parser.add_argument("--seconds", type=float, default=0.1, help="length of a measurement")
     parser.add_argument("--threads", "-j", type=int, default=available_threads())
-    parser.add_argument("--list", action="store_true", help="list what can be measured")
     parser.add_argument("--json", action="store_true", help="print JSON, for programs")
     options = parser.parse_args(words)
     if unknown := set(options.names) - set(SUBJECTS):
         parser.error(f"there is no benchmark {min(unknown)!r}; choose from {', '.join(SUBJECTS)}")
-    if options.list:
-        print("\n".join(f"{name:<14}{summary}" for name, summary in SUBJECTS.items()))
-        return
     names: list[str] = options.names or _usual()
     effort = Effort(options.rounds, options.seconds, options.threads, sys.stderr.isatty())
     with tempfile.TemporaryDirectory(prefix="py2048-bench-") as folder:

@@ -1,11 +1,8 @@
-"""Count the calls of one move: a key on a screen, and a message to the server.
+"""Count the calls of one move, made by a key on a screen and by a message to the server.
 
-Usage: trace_walks.py [key|server] [--calls]
-
-Prints the number of calls to py2048's functions, by file, from the key or the message to the
-answer, including calls in the threads that save the move. `--calls` lists every call. The figures
-are those of the median of `TRACED` moves, after `WARM_UP` moves that import modules and fill
-caches.
+The script prints the number of calls to py2048's functions by file, from the key or the message to
+the answer, including calls in the threads that save the move. The figures belong to the median of
+`TRACED` moves, after `WARM_UP` moves that import modules and fill caches.
 """
 
 from __future__ import annotations
@@ -26,7 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = str(ROOT / "src" / "py2048")
 sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "server"), str(ROOT / "tests" / "app" / "storage")]
 WARM_UP, TRACED = 25, 9
-SETTLE_S = 0.5  # for threads to write the move
+SETTLE_S = 0.5  # lets threads write the move
 
 
 class Trace:
@@ -54,26 +51,27 @@ class Trace:
             self._frames.add(frame)
             self._moves[-1].append((file[len(PACKAGE) + 1 :], frame.f_code.co_qualname))
 
-    def report(self, name: str, *, in_full: bool) -> None:
-        """Print the calls of the median move, with the files in the order of their first call."""
+    def report(self, name: str) -> None:
+        """Print the calls of the median move, with files in the order of their first call."""
         median = sorted(self._moves, key=len)[len(self._moves) // 2]
         files = dict.fromkeys(file for file, _ in median)
         print(f"{name}: {len(median)} calls in {len(files)} files")
         for file in files:
             calls = [qualname for each, qualname in median if each == file]
-            listed = calls if in_full else dict.fromkeys(each.partition(".")[0] for each in calls)
+            listed = dict.fromkeys(each.partition(".")[0] for each in calls)
             print(f"  {file} ({len(calls)}): {', '.join(listed)}")
 
 
 def trace_key(folder: str) -> Trace:
-    """Trace a key on a screen that draws nothing, with the game stored in a SQLite file."""
+    """Trace a key on a screen that draws nothing, with the terminal's texts and an SQLite store."""
     controlled = import_module("tests.app.controller.fake_screen").controlled
     from py2048.app.session import open_session
+    from py2048.app.terminal.app import brief
 
     trace = Trace()
     session = open_session(f"{folder}/key.sqlite3")
     session.start(seed=7)
-    controller, _screen = controlled(session)
+    controller, _screen = controlled(session, text_of=brief)
     for number in range(WARM_UP + TRACED):
         direction = str(session.game.legal_directions()[0])
         if number < WARM_UP:
@@ -87,7 +85,7 @@ def trace_key(folder: str) -> Trace:
 
 
 async def trace_server(folder: str) -> Trace:
-    """Trace a move message to the server's own parts, with one player in the room."""
+    """Trace a move message through the parts of the server, with one player in the room."""
     inside = import_module("tests.server.inside")
     trace = Trace()
     async with inside.running(f"{folder}/server.sqlite3") as services:
@@ -111,14 +109,10 @@ def _move_frame(visitor: Any) -> str:
 
 
 def main() -> None:
-    """Trace what the arguments name: a key, a message, or by default both."""
-    names = [each for each in sys.argv[1:] if not each.startswith("-")] or ["key", "server"]
-    in_full = "--calls" in sys.argv
+    """Trace both."""
     with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        if "key" in names:
-            trace_key(folder).report("A key", in_full=in_full)
-        if "server" in names:
-            asyncio.run(trace_server(folder)).report("A move on the server", in_full=in_full)
+        trace_key(folder).report("A key")
+        asyncio.run(trace_server(folder)).report("A move on the server")
 
 
 if __name__ == "__main__":

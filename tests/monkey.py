@@ -2,14 +2,11 @@
 
 They only look for crashes, and count the keys and clicks they send. A drag or a turn of the wheel
 counts as a click, a line in line mode as a key. A run is reproducible from its seed, except for the
-timing of threads:
-
-    python -m tests.monkey terminal --events 1000000 --seed 7
+timing of threads.
 """
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import os
 import random
@@ -18,7 +15,6 @@ import string
 import sys
 import tempfile
 import threading
-import time
 import tkinter as tk
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
@@ -537,22 +533,3 @@ def let_loose(front_end: str, wanted: int, seed: int) -> int:
             os.chdir(before)
     monkey.check()
     return monkey.sent
-
-
-def main() -> None:
-    """Run a monkey from the command line and report the result."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("front_end", choices=FRONT_ENDS)
-    parser.add_argument("--events", type=int, default=10_000, help="keys and clicks to send")
-    parser.add_argument("--seed", type=int, default=1)
-    wish = parser.parse_args()
-    with tempfile.TemporaryDirectory() as home:
-        os.environ["PY2048_HOME"] = home
-        began = time.monotonic()
-        sent = let_loose(wish.front_end, wish.events, wish.seed)
-    took = time.monotonic() - began
-    print(f"{wish.front_end}: {sent:,} keys and clicks in {took:.0f} s, no crash")
-
-
-if __name__ == "__main__":
-    sys.exit(main())

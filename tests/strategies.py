@@ -41,11 +41,18 @@ weights = st.dictionaries(
 ).map(Weights)
 
 
+shapes = st.tuples(st.integers(1, 8), st.integers(1, 8)).filter(lambda shape: shape != (1, 1))
+
+
 @st.composite
-def rules(draw: st.DrawFn) -> Rules:
+def rules(
+    draw: st.DrawFn,
+    shapes: st.SearchStrategy[tuple[int, int]] = shapes,
+    weights: st.SearchStrategy[Weights] = weights,
+    tiles: st.SearchStrategy[int] = tiles,
+) -> Rules:
     """Rules of every kind, including unusual ones."""
-    rows = draw(st.integers(1, 8))
-    columns = draw(st.integers(2 if rows == 1 else 1, 8))
+    rows, columns = draw(shapes)
     low = draw(st.integers(1, rows * columns))
     high = draw(st.integers(low, rows * columns))
     spawn = draw(st.one_of(weights.map(RandomSpawn), st.builds(EdgeSpawn, tiles)))

@@ -17,24 +17,24 @@ sys.path.insert(0, str(ROOT / "scripts"))
 import count_lines  # noqa: E402 - a script
 
 BUDGETS = {
-    "app": 9_900,
+    "app": 9_915,
     "cli": 300,
     "core": 2_100,
-    "courses": 11_900,
+    "courses": 11_580,
     "engine": 3_300,
     "envs": 1_700,
-    "lab": 4_150,
+    "lab": 4_210,
     "players": 6_300,
-    "presentation": 2_175,
+    "presentation": 2_160,
     "review": 2_300,
-    "server": 6_010,
+    "server": 6_310,
     "testing": 200,
-    "whole": 50_000,
-    "javascript": 4_200,
-    "benchmarks": 2_300,
+    "whole": 50_190,
+    "javascript": 4_400,
+    "benchmarks": 2_200,
     "scripts": 1_405,
     "examples": 850,
-    "tests": 35_250,
+    "tests": 34_540,
 }
 """Maximum lines of code per room. A commit that raises one must say what it gained."""
 

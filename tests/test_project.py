@@ -20,10 +20,11 @@ import py2048
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGING = ROOT / "packaging"
-sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "docs" / "_extensions")]
+sys.path[:0] = [str(ROOT), str(ROOT / "scripts"), str(ROOT / "docs" / "_extensions")]
 
 import api_pages  # noqa: E402 - they are not packages
 import check_release  # noqa: E402
+import hatch_build  # noqa: E402
 
 
 def test_each_library_layer_has_an_api_page():
@@ -60,8 +61,10 @@ def project(tmp_path: Path) -> Path:
     module.parent.mkdir(parents=True)
     module.write_text('"""2048."""\n\n__version__ = "1.2.0"\n')
     (tmp_path / "CHANGELOG.md").write_text(
-        "# Log\n\n## 1.2.0 - 2026-12-01\n\nNew.\n\n## 1.1.0\n\nOld.\n"
+        "# Log\n\n## 1.2.0 - 2026-12-01\n\nNew.\n\n## 1.1.0 - 2026-11-30\n\nOld.\n"
     )
+    (tmp_path / "README.md").write_text("![Board](board.png) [Log](CHANGELOG.md#new)")
+    (tmp_path / "board.png").touch()
     return tmp_path
 
 
@@ -70,10 +73,10 @@ UV = """\
 [ "$1" = venv ] || exit 0
 mkdir -p .venv/bin
 ln -s "$PYTHON" .venv/bin/python
-printf '#!%s/.venv/bin/python\\nprint("played")\\n' "$(pwd -P)" >.venv/bin/py2048
+printf '#!%s/.venv/bin/python\\nimport sys; print(*sys.argv)\\n' "$(pwd -P)" >.venv/bin/py2048
 chmod +x .venv/bin/py2048
 """
-"""A `uv` that installs nothing."""
+"""A `uv` that installs nothing but a `py2048` that prints its arguments."""
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the scripts are for bash")
@@ -93,13 +96,13 @@ def test_a_broken_environment_is_rebuilt(tmp_path):
     path = f"{uv.parent}{os.pathsep}{os.environ['PATH']}"
 
     def makes(checkout: Path) -> bool:
-        """Run ``make play``; return whether the environment was rebuilt."""
-        command = ["make", "play", f"PYTHON={sys.executable}", "ARGS="]
+        """Run ``make play`` with options; return whether the environment was rebuilt."""
+        command = ["make", "play", f"PYTHON={sys.executable}", "ARGS=--rules 5x5"]
         environment = inherited | {"PATH": path, "PY2048_NO_APT": "1"}
         said = subprocess.run(
             command, cwd=checkout, env=environment, capture_output=True, text=True, check=True
         ).stdout
-        assert said.endswith("played\n")
+        assert said.endswith("/py2048 --rules 5x5\n")
         return "making .venv" in said
 
     assert makes(checkout)
@@ -118,6 +121,26 @@ def test_a_release_needs_one_version_everywhere_and_its_notes(project):
     assert [line.partition(" ")[0] for line in found] == ["py2048/__init__.py", "CHANGELOG.md"]
     (project / "pyproject.toml").write_text("[project]\n")
     assert "[project.urls]" in check_release.problems("v1.2.0", project)[0]
+
+
+def test_links_of_the_readme_exist_and_are_absolute_on_an_index(project):
+    """An index shows README.md elsewhere, where relative links lead nowhere."""
+    text = (project / "README.md").read_text()
+    assert hatch_build.with_absolute_links(text, "https://x.org/r") == (
+        "![Board](https://x.org/r/raw/HEAD/board.png) "
+        "[Log](https://x.org/r/blob/HEAD/CHANGELOG.md#new)"
+    )
+    (project / "board.png").unlink()
+    (line,) = check_release.problems("v1.2.0", project)
+    assert line == "README.md links to board.png, which does not exist"
+
+
+def test_workflows_run_tests_that_exist():
+    """Every path of tests in a workflow exists."""
+    workflows = "".join(path.read_text() for path in (ROOT / ".github/workflows").glob("*.yml"))
+    paths = set(re.findall(r"tests/[a-z_/]+(?:\.py)?\b(?!/)", workflows))
+    assert len(paths) > 5
+    assert [path for path in paths if not (ROOT / path).exists()] == []
 
 
 def test_release_notes_are_the_section_of_the_version(project):
@@ -142,7 +165,7 @@ def test_imports_are_declared_dependencies():
 
 
 def test_packaging_files_agree_with_the_project():
-    """Recipe, manifest and metainfo agree with the project: names, version, licence, URL, needs."""
+    """Recipe, manifest, metainfo and citation agree: names, version, date, licence, URL, needs."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     source = project.get("urls", {}).get("Source")
     recipe = yaml.safe_load((PACKAGING / "conda" / "recipe.yaml").read_text(encoding="utf-8"))
@@ -162,11 +185,18 @@ def test_packaging_files_agree_with_the_project():
     metainfo = ElementTree.parse(page)
     manifest = yaml.safe_load(page.with_name(f"{metainfo.findtext('id')}.yaml").read_text())
     assert metainfo.findtext("project_license") == project["license"]
-    assert metainfo.find("releases/release").attrib["version"] == py2048.__version__
+    released = metainfo.find("releases/release").attrib
+    assert released["version"] == py2048.__version__
     assert metainfo.findtext("url") == source
     assert manifest["id"] == metainfo.findtext("id")
     assert manifest["command"] in project["gui-scripts"]
     assert manifest["rename-desktop-file"] == metainfo.findtext("launchable")
+
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert citation["version"] == py2048.__version__
+    assert str(citation["date-released"]) == released["date"]
+    (author,) = citation["authors"]
+    assert f" {author['name']}\n" in (ROOT / "LICENSE").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
@@ -174,8 +204,8 @@ def test_packaging_files_agree_with_the_project():
     [
         (["bot.py"], "usage: PY2048_TOKEN=TOKEN python bot.py SERVER RULES"),
         (["bot.py", "nowhere", "classic"], "nowhere"),
-        (["masked_ppo.py"], "is missing: pip install py2048[sb3]"),
-        (["rllib_ppo.py"], 'is missing: pip install py2048[rl] "ray[rllib]" torch'),
+        (["masked_ppo.py"], "is missing: in a clone, pip install '.[sb3]'"),
+        (["rllib_ppo.py"], 'is missing: in a clone, pip install ".[rl]" "ray[rllib]" torch'),
         (["pufferlib_games.py"], "is missing: it is PufferLib's or of the extra rl"),
     ],
 )

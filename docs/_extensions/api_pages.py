@@ -128,8 +128,8 @@ def messages_page() -> str:
     ]
     _, components = msgspec.json.schema_components(structs, ref_template="{name}")
     parts = [
-        "# Messages of the server",
-        "Fields in brackets may be left out; the others are there.",
+        "# Message reference",
+        "Fields in brackets are optional; the others are always present.",
     ]
     for name, found in components.items():
         parts.append(f"## {name}\n\n{found.get('description', '')}")
@@ -182,6 +182,14 @@ def keys_page() -> str:
     return "\n".join([*table, "\nIn a review:\n", reviews, "\nIn practice:\n", practice, ""])
 
 
+def bounds_page() -> str:
+    """Return the table of the server's bounds."""
+    from py2048.server.bounds import BOUNDS
+
+    rows = [f"| {b.what} | {b:,d} | `{b.owner}` | {b.full} |" for b in BOUNDS.values()]
+    return "\n".join(["| what | most | kept by | then |", "|---|--:|---|---|", *rows, ""])
+
+
 def write(path: Path, text: str) -> None:
     """Write a page, leaving an unchanged one alone so that Sphinx need not read it again."""
     if not path.exists() or path.read_text(encoding="utf-8") != text:
@@ -199,6 +207,7 @@ def write_pages(app: Sphinx) -> None:
     pages["modules.md"] = modules_page()
     pages["web-messages.md"] = messages_page()
 
+    pages["bounds.md"] = bounds_page()
     pages["keys.md"] = keys_page()
     for old in folder.rglob("*.md"):
         if old.relative_to(folder).as_posix() not in pages:

@@ -1,14 +1,10 @@
-"""Client for bots that play on a py2048 server; requires ``pip install 'py2048[bot]'``.
+"""Client for bots that play on a py2048 server; requires the extra ``bot``.
 
-::
+`BotClient` connects to a server, `BotClient.new_game` starts a game, and `RemoteGame.play` and
+`RemoteGame.play_out` make moves. ``examples/bot.py`` is a complete bot.
 
-    with BotClient("https://2048.example.org", token) as client:
-        game = client.new_game("classic", "100ms")
-        while not game.is_over:
-            game.play(player.choose(game.position))
-
-Moves are numbered, so the client can safely resend a move whose response was lost. After any server
-or network failure the game continues where it left off. See docs/how-to/write-a-bot.md.
+Moves are numbered, so the client can safely resend a move whose response was lost. After a server
+or network failure, the game continues at the last saved move. See docs/how-to/write-a-bot.md.
 """
 
 from __future__ import annotations
@@ -33,10 +29,10 @@ with extra_for("playing on a server", "bot"):
 
 Json = dict[str, Any]
 AWAY_TIMEOUT_S = 300.0
-"""Default time to keep retrying while the server is unreachable, in seconds."""
+"""Default retry period while the server is unreachable, in seconds."""
 
 _HTTP_TIMEOUT_S = 30.0
-"""HTTP timeout in seconds; event streams send a message at least every ten seconds."""
+"""HTTP timeout in seconds. Event streams send a message at least every ten seconds."""
 
 _FIRST_WAIT_S, _MAX_WAIT_S = 0.25, 10.0
 _RETRY_STATUSES = (429, 502, 503, 504)
@@ -44,14 +40,13 @@ _RETRY_STATUSES = (429, 502, 503, 504)
 
 
 class BotClient:
-    """An authenticated connection to a py2048 server. Not thread-safe.
+    """An authenticated connection to a py2048 server. This class is not thread-safe.
 
     Args:
         server: The server's URL, such as ``https://2048.example.org``.
         token: The bot's token, from the account page.
-        say: Called with a message when the client starts waiting for the server, and when it stops
-            waiting.
-        timeout_s: How long to retry while the server is unreachable or busy.
+        say: Called with a message whenever the client starts or stops waiting for the server.
+        timeout_s: Seconds to keep retrying while the server is unreachable or busy.
 
     Raises:
         ClientError: If the URL or the token is malformed.
@@ -75,7 +70,8 @@ class BotClient:
                 "the token is empty or has characters that never occur in tokens: copy it from the "
                 "account page"
             )
-        # Ignore ~/.netrc, whose credentials would replace the token; use the system's certificates.
+        # Ignores ~/.netrc, whose credentials would replace the token, and uses the system's
+        # certificates.
         self._http = httpx.Client(
             base_url=self.server,
             headers={"Authorization": f"Bearer {token}", "Accept-Encoding": "identity"},
@@ -88,11 +84,11 @@ class BotClient:
         self._outage_message = ""
 
     def me(self) -> Json:
-        """Return the bot's ``name``, the ``person`` it belongs to and its ``games`` in progress.
+        """Return the bot's ``name``, the ``person`` who owns it, and its ``games`` in progress.
 
         Raises:
-            ClientError: If the server is unreachable (this request is not retried) or rejects the
-                token.
+            ClientError: If the server is unreachable or rejects the token. A failed request is not
+                retried.
         """
         found = self.request("GET", "/api/bot", timeout_s=0.0)
         if not {"name", "person", "games"} <= found.keys():
@@ -102,15 +98,15 @@ class BotClient:
     def new_game(self, rules: Rules | str = "classic") -> RemoteGame:
         """Start a game.
 
-        If the response is lost, the client starts another game; `me` still lists the first one.
+        If the response is lost, the retried request starts a second game. `me` lists both games.
 
         Raises:
-            ClientError: If the server refuses.
+            ClientError: If the server refuses the request.
         """
         return RemoteGame(self, self.request("POST", "/api/games", {"rules": str(rules)}))
 
     def open_game(self, game_id: str) -> RemoteGame:
-        """Return a game in progress, to continue it.
+        """Return a game in progress, so that the bot can continue it.
 
         Raises:
             ClientError: If there is no such game.
@@ -120,8 +116,8 @@ class BotClient:
     def stream(self, game_id: str) -> Iterator[Json]:
         """Yield the events of a game until it is over, including the moves of other players.
 
-        The first message after each connection contains the whole state, so it may repeat moves you
-        already have; compare ``version`` to detect them.
+        The first event after each connection contains the whole state, and may repeat moves that
+        you already know. Compare ``version`` to detect such moves.
 
         Raises:
             ClientError: If there is no such game, or the server stays unreachable.
@@ -159,7 +155,7 @@ class BotClient:
             method: ``GET`` or ``POST``.
             path: The path, such as ``/api/bot``.
             value: The JSON body.
-            timeout_s: How long to retry, in seconds. Defaults to the client's timeout.
+            timeout_s: Retry period in seconds. Defaults to the client's timeout.
 
         Raises:
             ClientError: If the server refuses, or stays unreachable.
@@ -195,7 +191,7 @@ class BotClient:
         """Report `fault`, sleep for `pause` seconds, and return the next backoff delay.
 
         Raises:
-            ClientError: If the pause would exceed the deadline `until`.
+            ClientError: If the pause would end after the deadline `until`.
         """
         if time.monotonic() + pause > until:
             raise ClientError(fault)
@@ -220,7 +216,7 @@ class BotClient:
         return ClientError(f"{self.server} is not a py2048 server: is it the right address?")
 
     def _error_from(self, response: httpx.Response) -> ClientError:
-        """Return the error for an unsuccessful response."""
+        """Return the exception for an HTTP error response."""
         answer: Json = {}
         with suppress(ClientError):
             answer = self._parse_object(response.content)
@@ -245,7 +241,7 @@ class RemoteGame:
         state: The game's state as sent by the server.
 
     Attributes:
-        state: The latest state or events from the server, see docs/reference/web-protocol.md.
+        state: The latest state or events from the server; see docs/reference/web-protocol.md.
         id: The game's id.
         rules: The game's rules.
         url: The URL of the game's page.
@@ -275,7 +271,7 @@ class RemoteGame:
 
     @property
     def think_ms(self) -> int:
-        """Total thinking time in milliseconds by the server's clock, including latency."""
+        """Total thinking time in milliseconds, measured by the server and including latency."""
         return int(self.state["think_ms"])
 
     @property
@@ -285,7 +281,7 @@ class RemoteGame:
 
     @property
     def position(self) -> Game:
-        """A local copy of the position for a player to evaluate."""
+        """A local copy of the game, which a player can evaluate."""
         return Game(self.rules, board=self.board)
 
     def play(self, direction: Direction) -> None:
@@ -304,7 +300,7 @@ class RemoteGame:
                 raise
             answer = self._client.request("GET", f"/api/games/{self.id}")
             if error.reason == "over" and answer["outcome"] == "playing":
-                raise  # the game has its maximum length; otherwise another client changed it
+                raise  # the game has reached its maximum length
         self.state = self.state | answer
         if answer.get("type") == "events" and answer["version"] < number:
             raise IllegalMoveError(f"{direction} changes nothing on {shown(str(self.board))}")

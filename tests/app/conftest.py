@@ -1,4 +1,4 @@
-"""Judges for screen tests: one with known results, and one that waits for the test."""
+"""A session for screen tests, and judges: one with known results, and one that waits."""
 
 from __future__ import annotations
 
@@ -8,8 +8,18 @@ from collections.abc import Iterator, Mapping
 import pytest
 from tests.app.controller.reviewing import KnownJudge
 
+from py2048.app.session import Session, open_session
 from py2048.core.board import Board
 from py2048.core.direction import Direction
+
+
+@pytest.fixture
+def kept() -> Iterator[Session]:
+    """A session with an in-memory store."""
+    session = open_session("sqlite://")
+    session.start(seed=7)
+    yield session
+    session.close()
 
 
 @pytest.fixture

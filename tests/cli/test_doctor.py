@@ -10,7 +10,7 @@ import pytest
 
 from py2048.app.session import open_session
 from py2048.cli import main
-from py2048.core.errors import install_line
+from py2048.core.installation import install_line
 from py2048.players.ntuple import weights
 
 
@@ -63,4 +63,4 @@ def test_what_was_set_up_and_is_broken_is_status_1(capsys, monkeypatch, tmp_path
     assert parts["games"][0] == parts["networks"][0] == "broken"
     assert "is damaged" in parts["games"][1]
     assert "restore" in parts["games"][1]
-    assert install_line("--force-reinstall", "py2048") in parts["networks"][1]
+    assert install_line(repair=True) in parts["networks"][1]

@@ -10,12 +10,12 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from itertools import product
 from pathlib import Path
 
 import pytest
+from tests.processes import until, xdotool
 
 from py2048.app.commands.screens import LaunchContext, UserInterface, best_screen
 from py2048.app.session import open_session
@@ -84,7 +84,6 @@ class Started:
         if stdin == MOVES:
             self.process.stdin.write(b"left\nright\n")
             self.process.stdin.close()
-        self._display = environment | {"DISPLAY": display or ""}
         self.printed = b""
 
     def until(self, expected: bytes) -> None:
@@ -99,12 +98,8 @@ class Started:
 
     def until_window(self) -> None:
         """Wait for a window."""
-        end = time.monotonic() + TIMEOUT_S
-        words = ["xdotool", "search", "--onlyvisible", "--pid", str(self.process.pid), "2048"]
-        while not subprocess.run(words, env=self._display, capture_output=True, check=False).stdout:
-            assert self.process.poll() is None, self.printed
-            assert time.monotonic() < end, "no window"
-            time.sleep(0.1)
+        words = ("search", "--onlyvisible", "--pid", str(self.process.pid), "2048")
+        until(lambda: xdotool(*words), TIMEOUT_S)
 
     def end(self) -> int:
         """Wait for the exit status."""
@@ -181,18 +176,6 @@ def test_with_nothing_a_demonstration_is_played(start):
     watched.until(b"To play, start py2048")
     assert watched.end() == unseen.end() == 0
     assert watched.printed.count(b". Score ") > 5
-
-
-def test_make_play_takes_options_and_moves(start):
-    """``make play ARGS="--rules 5x5"`` plays moves from a pipe, or a demonstration."""
-    words = ("make", "-o", ".venv/.ready-base", "play", "ARGS=--rules 5x5")
-    words += (f"BIN={Path(sys.executable).parent}",)
-    moves, nothing = start("pipe", MOVES, None, *words), start("pipe", CLOSED, None, *words)
-    moves.until(b"New game, 5 by 5.")
-    moves.until(b"Right: ")
-    assert moves.end() == 0
-    nothing.until(DEMO)
-    nothing.until(b"New game, 5 by 5.")
 
 
 def test_the_terminal_has_its_game_though_errors_go_elsewhere(start):

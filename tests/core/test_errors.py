@@ -2,16 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.metadata
-import shlex
-import subprocess
-import sys
-from pathlib import Path
-from types import SimpleNamespace
-
 import pytest
 
-from py2048.core import errors
 from py2048.core.errors import (
     ClientError,
     MissingExtraError,
@@ -19,11 +11,11 @@ from py2048.core.errors import (
     StorageError,
     did_you_mean,
     extra_for,
-    install_line,
     os_errors_as,
     shown,
     unknown,
 )
+from py2048.core.installation import install_line
 
 
 def test_values_are_quoted_in_one_short_line():
@@ -79,7 +71,7 @@ def test_a_missing_library_names_the_command_that_installs_it():
     """Only libraries of others are optional: a missing module of py2048 is a bug."""
     with pytest.raises(MissingExtraError) as caught, extra_for("Sound", "sound"):
         raise ModuleNotFoundError(name="bell")
-    line = install_line("py2048[sound]")
+    line = install_line("sound")
     assert str(caught.value) == f"Sound needs bell, which is not installed: {line}"
     with pytest.raises(ModuleNotFoundError, match=r"^gone$"), extra_for("Sound", "sound"):
         raise ModuleNotFoundError("gone", name="py2048.gone")
@@ -89,33 +81,3 @@ def test_errors_carry_what_a_program_needs():
     """Callers tell failures apart without parsing messages."""
     assert vars(ClientError("x")) == {"status": 0, "reason": "", "wait": 0.0}
     assert (StorageError("x").kind, StorageError("x", "full").kind) == ("", "full")
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="its shells quote otherwise")
-def test_the_install_command_is_for_this_interpreter_and_this_checkout(monkeypatch):
-    """Install commands work with another pip on PATH, and use the checkout's strong networks."""
-    for path in ("/usr/bin", str(Path(sys.executable).parent)):
-        monkeypatch.setenv("PATH", path)
-        *tool, install, fast, weights = shlex.split(install_line("py2048[strong]"))
-        output = subprocess.run([*tool, "--version"], capture_output=True, text=True, check=True)
-        assert sys.prefix in output.stdout
-        assert (install, fast) == ("install", "py2048[fast]")
-        assert (Path(weights) / "pyproject.toml").exists()
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="its programs have other names")
-def test_an_installed_package_is_installed_by_its_name(monkeypatch, tmp_path):
-    """The command uses the pip beside the interpreter, otherwise its module, or uv without pip."""
-    (tmp_path / "weights").mkdir()
-    monkeypatch.chdir(tmp_path)
-    installed = SimpleNamespace(read_text=lambda _: None)
-    monkeypatch.setattr(importlib.metadata, "distributions", lambda **_: [installed])
-    monkeypatch.setattr(sys, "executable", python := str(tmp_path / "m" / "python"))
-    pips = {"m": "pip", "a": f"{python} -m pip", "z": f"{python} -m pip"}
-    for folder, pip in pips.items():
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "pip").touch(mode=0o755)
-        monkeypatch.setenv("PATH", str(tmp_path / folder))
-        assert install_line("py2048", "x[y]") == f"{pip} install py2048 'x[y]'"
-    monkeypatch.setattr(errors, "find_spec", lambda _: None)
-    assert install_line("x") == f"uv pip install --python {python} x"

@@ -26,19 +26,6 @@ def test_the_generator_is_pinned():
     assert rng.derive_seed(7, 0) == rng.draw(key, 2**62) == 12799461164224918833
 
 
-def test_derived_seeds_differ():
-    """Different seeds and indices give different derived seeds, also when exchanged."""
-    pairs = [(seed, index) for seed in range(40) for index in range(40)]
-    assert len({rng.derive_seed(seed, index) for seed, index in pairs}) == len(pairs)
-
-
-def test_start_and_turns_use_different_draws():
-    """Counters of start tiles never collide with counters of turns."""
-    key = rng.key_of(1)
-    turns = {rng.draw(key, ply) for ply in range(1000)}
-    assert not turns & {rng.draw(key, rng.START + k) for k in range(30)}
-
-
 @pytest.mark.parametrize("seed", [-1, 2**64, 1.5, "7", True])
 def test_invalid_seeds_are_refused(seed):
     """Invalid seeds are rejected with the value and the range."""

@@ -38,18 +38,12 @@ def test_community_boards_are_presets():
         assert (preset.spawn, preset.scoring) == (get_rules("classic").spawn, MergePoints())
 
 
-def test_classic_comes_first_and_names_are_unique():
-    """Menus list the presets in order, classic first."""
-    names = [each.name for each in list_rules()]
-    assert names[0] == "classic"
-    assert len(set(names)) == len(names)
-
-
 def test_boards_for_players_are_the_presets_that_belong_to_no_course():
     """The boards and the courses' presets are all presets, and no preset is both."""
-    boards = [each.name for each in list_boards()]
+    boards, names = ([each.name for each in presets] for presets in (list_boards(), list_rules()))
     assert boards == ["classic", "2x4", "3x3", "3x4", "5x5", "6x6", "7x7", "8x8"]
-    assert {*boards} ^ COURSE_PRESETS.keys() == {each.name for each in list_rules()}
+    assert sorted([*boards, *COURSE_PRESETS]) == sorted(names)
+    assert names[0] == "classic"
 
 
 @given(rules())
@@ -118,20 +112,15 @@ def test_rules_are_frozen():
     ("text", "value", "reason"),
     [
         ("x:size=1x1", "1x1", "two cells"),
-        ("x:size=0x4", "0", "1 to 64"),
         ("x:size=65x4", "65", "1 to 64"),
         ("x:size=4", "'4'", "rows x columns"),
-        ("x:size=axb", "size='axb'", "such as size=4x4"),
         ("x:size=5x", "size='5x'", "such as size=4x4"),
         ("x:size=2_0x3", "size='2_0x3'", "such as size=4x4"),
         ("x:target=٢٠٤٨", "٢٠٤٨", "whole number"),
         ("x:spawn=2:0", "'0'", "positive"),
-        ("x:spawn=2:-1", "'-1'", "positive"),
         ("x:spawn=2:1/0", "'1/0'", "positive"),
-        ("x:spawn=2:nan", "'nan'", "positive"),
         ("x:spawn=2:1e3", "'1e3'", "positive"),
         ("x:spawn=3:1", "3", "power of two"),
-        ("x:spawn=1:1", "1", "power of two"),
         ("x:spawn=2:1+2:1", "[2, 2]", "twice"),
         ("x:spawn=2:1+4:0.0000000001", "2:10000000000", "simpler"),
         ("x:spawn=2", "'2'", "weight"),

@@ -1,123 +1,158 @@
-"""Copies are found under other names; code that everybody was given is not."""
+"""Disguised copies are found, and independent programs are not."""
 
 from __future__ import annotations
 
 import random
-from dataclasses import replace
-from datetime import UTC, datetime
+from itertools import combinations
 from pathlib import Path
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+import pytest
+from disguises import DISGUISES, PROGRAMS, disguised, whole
+from toys import grade_path, grading_of
 
-from py2048.courses.grading.submissions import Submission
+from py2048.cli import main
+from py2048.courses import COURSES
 from py2048.courses.term.alike import (
-    LENGTH,
-    WINDOW,
-    all_prints,
-    lines_in_both,
+    THRESHOLD,
+    Program,
+    clusters_of,
+    common_parts,
+    course_parts,
     pairs_of,
-    prints_of,
-    programs_of,
-    tokens_of,
+    parts_of,
+    similarity,
 )
-from py2048.courses.term.handins import HandIn
 from py2048.courses.term.roster import Student
 
-
-def program(seed: int, lines: int = 60, name: str = "value") -> str:
-    """A program whose lines other programs hardly share."""
-    draw = random.Random(seed)
-    parts = ["+", "-", "*", "//", "%", "<", ">", "==", "and", "or", "|", "&", "^", "<<"]
-    text = []
-    for _ in range(lines):
-        words = [name]
-        for _ in range(draw.randrange(2, 9)):
-            words += [draw.choice(parts), draw.choice([name, "7", "(1)", "[2]", f"{name}[0]"])]
-        text.append(f"{name} = {' '.join(words)}")
-    return "\n".join(text) + "\n"
+RIGHT = sorted((COURSES["cmput175"].proof / "right").glob("*.py"))
+STACK, GROUPS = (whole("cmput175", PROGRAMS["cmput175"][name]) for name in ("stack", "groups"))
+GIVEN = {course: course_parts(COURSES[course], Path("no examples")) for course in PROGRAMS}
 
 
-def handed_in(tmp_path: Path, texts: dict[str, str]) -> list[HandIn]:
+def own_parts(text: str, course: str = "cmput175") -> set[str]:
+    return parts_of(text).keys() - GIVEN[course]
+
+
+def handed_in(texts: dict[str, str]) -> list[Program]:
     found = []
     for who, text in texts.items():
-        path = tmp_path / who / "app.py"
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text)
-        submission = Submission(who, path.parent, (path,))
-        found.append(HandIn(who, (Student(who),), datetime.now(UTC), "", submission))
+        parts = {
+            part: lines for part, lines in parts_of(text).items() if part not in GIVEN["cmput175"]
+        }
+        found.append(Program(f"{who} attempt 1", frozenset({Student(who)}), text, parts))
     return found
 
 
-def similarities(tmp_path: Path, texts: dict[str, str], course: set[int] | None = None) -> dict:
-    hand_ins = handed_in(tmp_path, texts)
-    pairs = pairs_of(programs_of(hand_ins, set(), course or set()), 30)
-    return {(pair.one.name, pair.other.name): pair.share for pair in pairs}
-
-
-def test_a_renamed_copy_is_found(tmp_path):
-    """Names, literals, comments and blank lines cannot hide a copy."""
-    renamed = program(1).replace("value", "b").replace("7", "99").replace("\n", "  # so\n\n")
-    others = {str(seed): program(seed) for seed in range(2, 8)}
-    assert similarities(tmp_path, {"ann": program(1), "bob": renamed, **others}) == {
-        ("ann", "bob"): 100
+@pytest.mark.parametrize("course", PROGRAMS)
+@pytest.mark.parametrize("kind", DISGUISES)
+def test_disguised_copies_are_found(kind, course):
+    """Each program of the set is found in its copy, far above the threshold."""
+    found = {
+        name: similarity(
+            own_parts(whole(course, text), course), own_parts(disguised(course, name, kind), course)
+        )
+        for name, text in PROGRAMS[course].items()
     }
+    assert min(found.values()) >= THRESHOLD + 15, found
 
 
-def test_a_partial_copy_is_partly_similar(tmp_path):
-    """Copying half of the shorter program gives about half."""
-    mixed = program(1, 30) + program(9, 30)
-    ((pair, share),) = similarities(tmp_path, {"ann": program(1), "bob": mixed}).items()
-    assert pair == ("ann", "bob")
-    assert 35 < share < 65
+@pytest.mark.parametrize(("course", "solution"), [("cmput175", "game.py"), ("ist", "adt.py")])
+def test_independent_programs_stay_below(course, solution):
+    """No two right programs reach the threshold: those of the set and the course's."""
+    texts = {name: whole(course, text) for name, text in PROGRAMS[course].items()}
+    right = (COURSES[course].proof / "right").glob("*.py")
+    texts |= {
+        str(path): path.read_text("utf-8") for path in (COURSES[course].folder / solution, *right)
+    }
+    parts = {name: own_parts(text, course) for name, text in texts.items()}
+    found = {pair: similarity(*map(parts.get, pair)) for pair in combinations(parts, 2)}
+    assert len(found) == {"cmput175": 105, "ist": 55}[course]
+    assert max(found.values()) <= THRESHOLD - 10, max(found, key=found.get)
 
 
-def test_common_code_does_not_count(tmp_path):
-    """The course's own code and code of most of the class are ignored."""
-    start = program(1, 40)
-    texts = {str(seed): start + program(seed, 40) for seed in range(2, 12)}
-    assert not similarities(tmp_path, texts)
-    two = dict(list(texts.items())[:2])
-    assert similarities(tmp_path, two)
-    assert not similarities(tmp_path, two, all_prints(start))
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("course", "name"), [(course, name) for course in PROGRAMS for name in PROGRAMS[course]]
+)
+def test_the_programs_are_right(tmp_path, course, name):
+    """Each program and its copy with all disguises earn full marks."""
+    for text in (whole(course, PROGRAMS[course][name]), disguised(course, name, "all")):
+        path = tmp_path / COURSES[course].grading().files[0]
+        path.write_text(text)
+        report = grade_path(path, grading_of(course))
+        assert report.earned == report.marks
 
 
-def test_attempts_of_a_student_are_not_compared(tmp_path):
-    """Two attempts of the same owners are not a pair."""
-    one, other = handed_in(tmp_path, {"a": program(1), "b": program(1)})
-    both = (Student("a"), Student("b"))
-    hand_ins = [HandIn(each.entry, both, each.when, "", each.submission) for each in (one, other)]
-    assert not pairs_of(programs_of(hand_ins, set(), set()))
+def test_a_ring_is_reported():
+    """Copies by a quarter of the class stay alike; only the share without common code vanishes."""
+    copies = {f"r{n}": f"{STACK}# {n}" for n in range(16)}
+    others = {name: whole("cmput175", text) for name, text in PROGRAMS["cmput175"].items()}
+    del others["stack"]
+    two = {"a": GROUPS}
+    programs = handed_in(copies | others | two)
+    ring, pair = clusters_of(pairs_of(programs, common_parts(programs)))
+    assert len(ring) == 16 * 15 / 2
+    assert {(one.share, one.rare_share) for one in ring} == {(100, 0)}
+    assert {one.share for one in pair} == {100}
+    assert pair[0].rare_share == 100
 
 
-def test_a_student_is_counted_once_in_the_class(tmp_path):
-    """Code of more than a quarter of the class is common, however many attempts there are."""
-    texts = {str(n): program(9 if n < 5 else 10 + n) + f"v = {n}\n" for n in range(16)}
-    hand_ins = [
-        replace(one, submission=replace(one.submission, name=f"{one.entry} attempt {attempt}"))
-        for one in handed_in(tmp_path, texts)
-        for attempt in (1, 2)
+def test_attempts_and_sources_are_not_compared_among_themselves():
+    """Neither two attempts of a student nor two solutions make a pair."""
+    ann, bob = handed_in({"ann": STACK, "bob": STACK})
+    both = Program("both", ann.key | {Student("cy")}, STACK, parts_of(STACK))
+    sources = [
+        Program(name, frozenset({name}), STACK, parts_of(STACK), is_source=True)
+        for name in ("x", "y")
     ]
-    assert not pairs_of(programs_of(hand_ins, set(), set()))
+    found = pairs_of([ann, ann, bob, both, *sources], frozenset())
+    keys = {frozenset((pair.one.name, pair.other.name)) for pair in found}
+    assert len(keys) == len(found) == 2 + 3 * 2
+    assert {"x", "y"} not in keys
+    assert {ann.name, "both"} not in keys
 
 
-@settings(max_examples=30, deadline=None)
-@given(st.integers(0, 10**6), st.integers(0, 30), st.integers(0, 30))
-def test_a_common_passage_of_the_guaranteed_length_is_found(seed, before, after):
-    """Winnowing finds such passages wherever they are."""
-    lines, passage = program(seed, 40).splitlines(keepends=True), ""
-    while len(tokens_of(passage)) < LENGTH + WINDOW - 1:
-        passage += lines.pop()
-    here = prints_of(program(seed + 1, before, "a") + passage)
-    there = prints_of(passage + program(seed + 2, after, "b"))
-    assert here.keys() & there.keys()
+def test_shared_lines_are_located():
+    """The lines of shared statements are returned, those that many students have apart."""
+    text = f"class A:\n{PROGRAMS['cmput175']['stack']}"
+    one, other = (Program(key, frozenset({key}), text, parts_of(text)) for key in ("one", "other"))
+    (pair,) = pairs_of([one, other], frozenset(part for part in one.parts if "return" in part))
+    rare, common = pair.lines(other)
+    lines = text.split("\n")
+    returns = {n for n, line in enumerate(lines, 1) if line.strip().startswith("return")}
+    assert common == returns
+    assert rare | common == {n for n, x in enumerate(lines, 1) if x.strip() not in {"", "else:"}}
 
 
-def test_common_lines_are_located(tmp_path):
-    """The lines found in both programs are returned, and no others."""
-    hand_ins = handed_in(tmp_path, {"ann": program(1), "bob": program(2, 20) + program(1)})
-    (pair,) = pairs_of(programs_of(hand_ins, set(), set()))
-    shorter, longer = sorted(lines_in_both(pair), key=min)
-    assert shorter >= set(range(5, 55))
-    assert longer >= set(range(25, 75))
-    assert min(longer) > 15
+@pytest.mark.parametrize("seed", range(5))
+def test_a_program_with_syntax_errors_is_compared(seed):
+    """A broken line or a very long expression hides only itself."""
+    lines = GROUPS.split("\n")
+    broken = random.Random(seed).sample(range(40, len(lines)), 5)
+    text = "\n".join(line + " ) (" * (n in broken) for n, line in enumerate(lines))
+    text = f"x = 1{' + 1' * 900}\n{text}"
+    assert similarity(own_parts(text), own_parts(GROUPS)) > 80
+
+
+def test_a_term_is_compared_with_its_sources(tmp_path, capsys):
+    """Solutions and the archive are sources; code in the folder ``examples`` is ignored."""
+    term = tmp_path / "term"
+    assert main(["course", "new-term", str(term), "--course", "cmput175"]) == 0
+    (term / "roster.csv").write_text("id,name\nann,Ann\nbob,Bob\ncy,Cy\n")
+    texts = {"ann": RIGHT[0].read_text(), "bob": disguised("cmput175", "groups", "all")}
+    texts["cy"] = (COURSES["cmput175"].folder / "game.py").read_text()
+    files = {f"submissions/project/{who}/game.py": text for who, text in texts.items()}
+    files["archive/2025/old.py"] = GROUPS
+    for name, text in files.items():
+        (term / name).parent.mkdir(parents=True, exist_ok=True)
+        (term / name).write_text(text)
+    capsys.readouterr()
+    assert main(["course", "alike", str(term), "project"]) == 0
+    output = capsys.readouterr().out
+    assert "bob attempt 1, archive/old" in output
+    assert "cy attempt 1, solution of cmput175" in output
+    assert "2 groups of similar programs" in output
+    (term / "examples").mkdir()
+    (term / "examples" / "lesson.py").write_text(texts["cy"])
+    assert main(["course", "alike", str(term), "project"]) == 0
+    assert "1 group of similar programs" in capsys.readouterr().out

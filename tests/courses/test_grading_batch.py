@@ -79,38 +79,27 @@ def test_results_are_yielded_as_they_are_ready(tmp_path):
     assert names[-1] == "aaa"
 
 
-def test_a_second_run_grades_nothing_again(tmp_path):
-    """Stored results are returned unchanged."""
-    submissions = _class(tmp_path, {"ann": RIGHT, "bob": RIGHT.replace("a + b", "0")})
-    path = tmp_path / "results.jsonl"
-    first = _graded(submissions, ResultsFile(path))
-    written = path.read_bytes()
-    started: list[str] = []
-    again = grade_all(
-        submissions,
-        TOY,
-        SandboxConfig(),
-        results=ResultsFile(path),
-        on_start=lambda submission: started.append(submission.name),
-    )
-    assert {report.name: report for report in again} == first
-    assert started == []
-    assert path.read_bytes() == written
-
-
-def test_changed_files_are_graded_again(tmp_path):
-    """A stored result is only used for the same files."""
-    path = tmp_path / "results.jsonl"
+def test_only_changed_files_are_graded_again(tmp_path):
+    """Stored results are returned unchanged for the same files."""
     submissions = _class(tmp_path, {"ann": RIGHT.replace("a + b", "0"), "bob": RIGHT})
-    _graded(submissions, ResultsFile(path))
+    path = tmp_path / "results.jsonl"
+    started: list[str] = []
+
+    def graded() -> dict[str, GradeReport]:
+        memory, note = ResultsFile(path), lambda submission: started.append(submission.name)
+        found = grade_all(submissions, TOY, SandboxConfig(), results=memory, on_start=note)
+        return {report.name: report for report in found}
+
+    first, written = graded(), path.read_bytes()
+    assert sorted(started) == ["ann", "bob"]
+    assert (graded(), path.read_bytes(), len(started)) == (first, written, 2)
     submissions[0].files[0].write_text(RIGHT)
-    reports = _graded(submissions, ResultsFile(path))
-    assert reports["ann"].lost == ()
-    assert len(path.read_text().splitlines()) == 3
+    assert graded()["ann"].lost == ()
+    assert started[2:] == ["ann"]
 
 
-def test_results_without_enough_time_are_graded_again(tmp_path):
-    """A result that ran out of time is not stored."""
+def test_undecided_results_are_graded_again(tmp_path):
+    """A result that ran out of time has no total."""
     path = tmp_path / "results.jsonl"
     submissions = _class(tmp_path, {"ann": RIGHT})
     little = 1e-6  # less than a request takes
@@ -118,7 +107,7 @@ def test_results_without_enough_time_are_graded_again(tmp_path):
         around = replace(SandboxConfig(), seconds=seconds)
         (report,) = grade_all(submissions, TOY, around, results=ResultsFile(path))
         assert len(path.read_text().splitlines()) == lines
-        assert (report.lost == ()) == (lines == 2)
+        assert (report.score is None) == (lines == 1)
 
 
 def test_another_version_of_the_grader_grades_again(tmp_path, monkeypatch):

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import random
+from contextlib import nullcontext
+from types import SimpleNamespace
+from typing import NoReturn
 
 import pytest
 
-from py2048.courses.grading.chance import Odds
+from py2048.courses.grading import CheckFailed
+from py2048.courses.grading.chance import BATCH_SIZE, Odds, draws_evenly
 
 
 def _judged(seed: int, odds: float, should_be: float, fault: float) -> bool:
@@ -44,3 +48,47 @@ def test_a_certain_event_gives_no_evidence():
     for _ in range(1000):
         test.note(1, came=True)
     assert not test.wrong
+
+
+class Drawing(SimpleNamespace):
+    """A session with a program that draws from `population`."""
+
+    def begin(self) -> None:
+        self.prepared = []
+
+    def expect(self, code: str) -> None:
+        self.prepared.append(code)
+
+    def seed_for(self, batch: int) -> int:
+        return batch
+
+    def value(self, code: str, seed: int) -> list[int]:
+        assert self.prepared == ["bag = []"]
+        assert code == f"[draw() for _ in range({BATCH_SIZE})]"
+        self.batches += 1
+        return random.Random(seed).choices(self.population, k=BATCH_SIZE)
+
+    def fail(self, expected: str, actual: str) -> NoReturn:
+        raise CheckFailed("draw()", expected, actual)
+
+
+@pytest.mark.parametrize(
+    ("population", "fault"),
+    [
+        ([1, 2, 3], ""),
+        ([1, 1, 1, 2, 2, 3, 3], r"got \d+ times [123] in \d+00$"),
+        ([1, 9], "got 9$"),
+    ],
+)
+def test_draws_must_be_even(population, fault):
+    """Every value is drawn equally often, and no other value at all."""
+    session = Drawing(population=population, shown=[], batches=0)
+    with pytest.raises(CheckFailed, match=fault) if fault else nullcontext():
+        draws_evenly(session, "draw()", [1, 2, 3], "bag = []")
+
+
+def test_a_single_value_needs_one_batch():
+    """More draws of it would tell nothing."""
+    session = Drawing(population=[1], shown=[], batches=0)
+    draws_evenly(session, "draw()", [1], "bag = []")
+    assert session.batches == 1

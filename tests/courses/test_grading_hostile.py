@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 import tomllib
 from collections.abc import Iterator
 from dataclasses import replace
@@ -22,14 +21,6 @@ from py2048.courses.grading.sandbox import PROTECTIONS, SandboxConfig, interpret
 from py2048.courses.grading.submissions import to_utf8
 
 HIDING = [protection for protection in PROTECTIONS[:2] if interpreter_for(protection)]
-
-
-def test_a_right_submission_has_full_marks():
-    """It has full marks and no remarks."""
-    report = grade_source(RIGHT)
-    assert (report.earned, report.marks, report.lost) == (9, 9, ())
-    assert not report.notes
-    assert not report.problem
 
 
 def test_a_mistake_costs_marks_in_its_own_task_only():
@@ -396,56 +387,44 @@ TWENTY = tuple(
 @pytest.mark.parametrize("protection", HIDING, ids=lambda p: p.name)
 @pytest.mark.parametrize("name", [*ENDLESS, "at import"])
 def test_a_submission_ends_in_its_time_whatever_it_does(name, protection):
-    """The wall-clock limit holds, and the result is not stored if checks were not run."""
+    """At the wall-clock limit, the remaining tasks are undecided, and there is no total."""
     function = f"def f():\n    {ENDLESS.get(name, 'pass')}\n"
     source = f"import os, signal\n{DEAF}\n{function}{'' if name in ENDLESS else 'deaf()'}"
     slow = Grading("toy", "app", TWENTY, ("app.py",), seconds=2)
-    began = time.monotonic()
     report = grade_source(source, slow, SandboxConfig(protection, seconds=3))
-    assert time.monotonic() - began < 30  # 3 and at most 5 more where nothing else runs
     assert report.earned == 0
-    assert bool(report.key) != ("ran out" in failures(report))
+    assert not report.failure
+    assert (report.score is None) == bool(report.undecided)
 
 
 @pytest.mark.slow
-def test_tasks_graded_in_time_count():
-    """The report says which checks were not run."""
+def test_tasks_that_the_machine_stops_are_undecided():
+    """The tasks before them keep their marks, and there is no total."""
     long = replace(TOY.tasks[1], checks=tuple(replace(c, seconds=60) for c in TOY.tasks[1].checks))
     grading = replace(TOY, tasks=(TOY.tasks[0], long, TOY.tasks[2]))
     sandbox = replace(SandboxConfig(), seconds=4)
     report = grade_source(ADD + f"{DEAF}greet = deaf\n" + GROW, grading, sandbox)
-    assert (report.lost, report.earned) == (("2", "3"), 4)
-    assert "the time limit of 4 s per submission ran out in task 2" in failures(report)
-    assert "not run: the submission's time limit ran out" in failures(report)
+    assert [task.status for task in report.tasks] == ["passed", "undecided", "undecided"]
+    assert (report.score, report.lost) == (None, ())
+    assert "these tasks are undecided: 2, 3" in report.reason
 
 
-@pytest.mark.slow
-def test_a_function_that_ignores_alarms_takes_the_time_of_one_call():
-    """It is killed after the first call's time limit, however many calls would follow.
+@pytest.mark.parametrize("ends_alone", [False, True])
+def test_a_check_that_does_not_end_is_repeated(ends_alone):
+    """It is repeated once, and only the second result counts."""
+    runs: list[bool] = []
 
-    So there is time left for other tasks.
-    """
-    calls = tuple(Example(f"add({n}, 0)", n) for n in range(1, 21))
-    many = replace(TOY.tasks[0], checks=(Check("many", calls), Check("again", calls[:1])))
-    grading = replace(TOY, tasks=(many, *TOY.tasks[1:]), seconds=1)
-    source = f"{RIGHT}{DEAF}real = add\ndef add(a, b): return deaf() if a == 3 else real(a, b)\n"
-    report = grade_source(source, grading, replace(SandboxConfig(), seconds=90))
-    assert [check.example for check in report.tasks[0].checks] == ["add(3, 0)", ""]
-    assert (report.lost, report.notes) == (("1",), ()), failures(report)
+    def adds(session):
+        runs.append(True)
+        session.run("add(1, 2)" if len(runs) > 1 and ends_alone else "while True: pass")
 
-
-@pytest.mark.parametrize("programs", [1, 8])
-def test_a_busy_machine_costs_no_marks(monkeypatch, programs):
-    """Waiting five times the limit fails, unless eight programs share the processor."""
-    monkeypatch.setattr("py2048.courses.grading.session.load_factor", lambda: programs)
-    waits = "    import threading\n    threading.Event().wait(0.5)\n    return a + b"
-    report = grade_source(RIGHT.replace("    return a + b", waits), replace(TOY, seconds=0.1))
-    assert report.lost == (("1",) if programs == 1 else ()), failures(report)
+    task = replace(TOY.tasks[0], checks=(Check("it ends", run=adds),))
+    report = grade_source(RIGHT, replace(TOY, tasks=(task,)))
+    assert (len(runs), report.lost) == (2, () if ends_alone else ("1",)), failures(report)
 
 
 FORGED = {
     "no state": {"state": 1},
-    "no results afterwards": {"then": []},
     "an odd error": {"error": 5},
     "an error with odd parts": {"error": {"type": []}},
     "a value of no kind": {"value": {"text": "42"}},

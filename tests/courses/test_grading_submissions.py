@@ -258,10 +258,14 @@ def test_imported_functions_count_as_defined(tmp_path):
 
 
 def test_a_launcher_is_not_the_program(tmp_path):
-    """Of two accepted names, the file that defines the functions is graded."""
+    """Of two accepted names, the file that defines the functions is graded; links are not read."""
     course = replace(TOY, files=("main.py", "app.py"))
     folder = _laid_out(tmp_path / "ann", {"main.py": "from app import *", "app.py": RIGHT})
     assert find_program(sorted(folder.iterdir()), course).name == "app.py"
+    _laid_out(folder, {"main.py": "from lent import *", "app.py": ADD})
+    (folder / "lent.py").symlink_to(_laid_out(tmp_path, {"secret.py": RIGHT}) / "secret.py")
+    paths = [folder / name for name in ("app.py", "main.py")]
+    assert find_program(paths, course).name == "app.py"
 
 
 FREE = replace(TOY, files=("app.py", "game.py"), expects=())
@@ -306,17 +310,13 @@ def test_other_files_of_a_submission_can_be_imported_and_read(tmp_path):
 
 
 def test_a_renamed_program_and_its_tests_are_one_submission(tmp_path):
-    """Independent programs in the same folder are a class."""
-    folder = tmp_path / "ann"
-    folder.mkdir()
-    (folder / "project1.py").write_text(
-        "from helpers import total\ndef add(a, b):\n    return a + b\n"
-    )
-    (folder / "helpers.py").write_text("def total(numbers):\n    return sum(numbers)\n")
-    (folder / "test_it.py").write_text("print('no')\n")
+    """The other files are imported, or only test it."""
+    files = {
+        "project1.py": "from helpers import total\ndef add(a, b):\n    return a + b\n",
+        "helpers.py": "def total(numbers):\n    return sum(numbers)\n",
+        "test_it.py": "print('no')\n",
+    }
+    folder = _laid_out(tmp_path / "ann", files)
     (submission,) = collect([folder], TOY, tmp_path / "scratch")
     assert submission.name == "ann"
     assert [path.name for path in submission.files] == ["helpers.py", "project1.py", "test_it.py"]
-    (folder / "bob.py").write_text("x = 1\n")
-    names = [submission.name for submission in collect([folder], TOY, tmp_path / "more")]
-    assert names == ["bob", "helpers", "project1", "test_it"]

@@ -7,6 +7,7 @@ import io
 import json
 import os
 import re
+import subprocess
 import zipfile
 from collections.abc import Callable
 from datetime import datetime
@@ -141,11 +142,11 @@ def test_a_term_from_roster_to_mark_files(term, run):
         "<p># earns 2<br>def add(a, b):<br>&nbsp; &nbsp; return a + b</p>",
     )
     hand_in(term, "first/1007/app.py", when="2026-10-25T12:00")  # after the cut-off
+    hand_in(term, "first/t.csv", "id,submitted\n1002,2026-10-18T08:00\n1007,2026-10-25T12:00\n")
     hand_in(term, "first/stranger/app.py", "# earns 2")
     before = {path: path.read_bytes() for path in term.rglob("*") if path.is_file()}
     status, output = run("grade", "first")
     assert status == 0, output
-    assert "7 of 8" not in output
     assert "6 of 8 students have handed in" in output
     assert "'stranger' matches no student" in output
     marks = rows(term, "first")
@@ -168,7 +169,8 @@ def test_a_term_from_roster_to_mark_files(term, run):
     hand_in(term, "second/red/app.py", "# earns 1", "2026-11-10T10:00")
     hand_in(term, "second/foxeve_71_900_app.py", "# earns 1 2", "2026-11-20T10:00")
     hand_in(term, "second/foxeve_71_901_help-2.py", "", "2026-11-20T10:00")
-    hand_in(term, "second/youngcy_LATE_72_902_app-1.py", "# earns 1 2 3", "2026-11-14T10:00")
+    hand_in(term, "second/youngcy_LATE_72_902_app-1.py", "# earns 1 2 3", "2026-11-20T10:00")
+    hand_in(term, "second/t.csv", "id,submitted\n1003,2026-11-14T10:00\n")
     assert run("grade", "second")[0] == 0
     marks = rows(term, "second")
     assert {who: row["total"] for who, row in marks.items() if row["total"]} == {
@@ -209,7 +211,7 @@ def test_a_term_from_roster_to_mark_files(term, run):
     assert (marks["1007"]["days late"], marks["1007"]["total"]) == ("1", "3.6")
     page = (term / "results" / "third" / "1006.html").read_text("utf-8")
     assert "hidden until 2999-01-01" in page
-    assert "6 / 6 marks" not in page
+    assert "6 / 6" not in page  # neither the total nor an attempt
 
 
 def test_lateness_decides_which_attempt_counts(term, run):
@@ -221,8 +223,13 @@ def test_lateness_decides_which_attempt_counts(term, run):
         "third/1002": (("1", "2026-12-01"), ("1 2", "2026-12-30")),  # after the cut-off
         "third/1003": (("1", "2026-12-29"), ("1 2", "2026-12-30")),
     }.items():
+        name, _, student = who.partition("/")
         for number, (earned, day) in enumerate(attempts, 1):
-            hand_in(term, f"{who}/{number}/app.py", f"# earns {earned}", f"{day}T12:00")
+            date = (*map(int, day.split("-")), 12, 0, 0)
+            (term / "submissions" / name).mkdir(exist_ok=True)
+            with zipfile.ZipFile(term / "submissions" / name / "class.zip", "a") as opened:
+                info = zipfile.ZipInfo(f"class/{student}/{number}/app.py", date)
+                opened.writestr(info, f"# earns {earned}")
     assert run("grade")[0] == 0
     marks = {name: rows(term, name) for name in ("first", "third")}
     counted = {
@@ -282,7 +289,7 @@ def test_an_edited_table_is_not_overwritten(term, run):
 
 
 def test_exports_use_each_platforms_own_ids(term, run, tmp_path):
-    """Moodle, Canvas, Gradescope and Classroom 50 get files in their own formats."""
+    """Moodle, Canvas and Classroom 50 get files in their own formats."""
     hand_in(term, "first/Sam Lee_77_assignsubmission_file/app.py", when="2026-10-30T10:00")
     hand_in(term, "first/1002/app.py", "# earns 1")
     worksheet = (
@@ -294,7 +301,10 @@ def test_exports_use_each_platforms_own_ids(term, run, tmp_path):
         'Participant 79,Z,zed@uni.edu,x,,"100,00",-,\n'
     )
     sheet = hand_in(term, "first/worksheet.csv", "\ufeff" + worksheet)
-    assert run("export", "first", "--platform", "moodle")[0] == 0
+    status, output = run("export", "first", "--platform", "moodle")
+    assert (status, "Sam Lee: no total is exported: not graded yet" in output) == (0, True)
+    assert run("grade", "first")[0] == 0
+    assert run("export", "first", "--platform", "moodle", "--force")[0] == 0
     text = (term / "results" / "first-moodle.csv").read_bytes()
     assert text.startswith(b"\xef\xbb\xbf")
     filled = list(csv.DictReader(io.StringIO(text.decode("utf-8-sig"))))
@@ -304,28 +314,79 @@ def test_exports_use_each_platforms_own_ids(term, run, tmp_path):
     assert sheet.read_bytes().decode() == "\ufeff" + worksheet
 
     gradebook = tmp_path / "gradebook.csv"
-    gradebook.write_text(
-        "Student,ID,SIS User ID,SIS Login ID,Section,Other (11),First (12)\n"
-        "    Points Possible,,,,,5,18\n"
-        '"Stone, Bob",501,1002,bob,A,4,\n"Who, Else",502,9,else,A,4,1\n'
-    )
-    status, output = run("export", "first", "--platform", "canvas", "--template", gradebook)
-    assert status == 0, output
-    assert "Sam Lee has marks but is not in the platform's table" in output
-    lines = (term / "results" / "first-canvas.csv").read_text().splitlines()
-    assert lines[0] == "Student,ID,SIS User ID,SIS Login ID,Section,First (12)"
-    assert lines[2:] == ['"Stone, Bob",501,1002,bob,A,8', '"Who, Else",502,9,else,A,1']
+    for names, bob, other in (
+        ("Student", '"Stone, Bob"', '"Who, Else"'),
+        ("LastName,FirstName", "Stone,Bob", "Who,Else"),
+    ):
+        gradebook.write_text(
+            f"{names},ID,SIS User ID,SIS Login ID,Section,Other (11),First (12)\n"
+            f"    Points Possible{',' * names.count(',')},,,,,5,18\n"
+            f"{bob},501,1002,bob,A,4,\n{other},502,9,else,A,4,1\n"
+        )
+        words = ["first", "--platform", "canvas", "--template", gradebook, "--force"]
+        status, output = run("export", *words)
+        assert status == 0, output
+        assert "Sam Lee has marks but is not in the platform's table" in output
+        lines = (term / "results" / "first-canvas.csv").read_text().splitlines()
+        assert lines[0] == f"{names},ID,SIS User ID,SIS Login ID,Section,First (12)"
+        assert lines[2:] == [f"{bob},501,1002,bob,A,8", f"{other},502,9,else,A,1"]
 
-    assert run("export", "first", "--platform", "gradescope")[0] == 0
-    path = term / "results" / "first-gradescope" / "1002" / "results.json"
-    assert json.loads(path.read_text())["score"] == 4
     assert run("export", "first", "--platform", "classroom50")[0] == 0
     result = json.loads((term / "results" / "first-classroom50" / "1002/result.json").read_text())
     assert result["schema"] == "classroom50/result/v1"
     assert (result["score"], result["max-score"]) == (4, 9)
     status, output = run("export", "first", "--platform", "blackboard")
     assert status == 2
-    assert "moodle, canvas" in output
+    assert "'moodle', 'canvas'" in output
+
+
+def test_gradescope_runs_an_autograder(term, run, tmp_path_factory):
+    """The ZIP carries the settings: tasks, hidden results, late rule; only results.json returns."""
+    place = tmp_path_factory.mktemp("autograder")
+    wheel = hand_in(term, "py2048-1.whl", "a wheel")
+    words = ["autograder", "third", "--platform", "gradescope", "--wheel", wheel]
+    assert run(*words)[0] == 0
+    with zipfile.ZipFile(term / "results" / "third-gradescope.zip") as archive:
+        archive.extractall(place / "source")
+    assert "./py2048-1.whl" in (place / "source" / "setup.sh").read_text()
+    assert "autograde source/term third ." in (place / "source" / "run_autograder").read_text()
+    metadata = {
+        "created_at": "2026-12-13T10:00:00.000000+00:00",
+        "assignment": {"due_date": "2026-12-11T23:59:00.000000+00:00"},
+        "users": [{"email": "ann@uni.edu", "id": 8, "name": "Ann"}],
+    }
+    for folder in ("submission", "results"):
+        (place / folder).mkdir()
+    (place / "submission_metadata.json").write_text(json.dumps(metadata))
+    (place / "submission" / "app.py").write_text("# earns 1 2")
+    (place / "submission" / "settings").symlink_to(term / "course.toml")
+    words = ["course", "autograde", str(place / "source/term"), "third", str(place)]
+    assert main(words) == 0
+    (result,) = (place / "results").iterdir()
+    data = json.loads(result.read_text())
+    assert (result.name, data["score"], data["extra_data"]["days_late"]) == ("results.json", 4.8, 2)
+    assert [test["visibility"] for test in data["tests"]] == ["visible", "after_published"]
+    metadata["created_at"] = metadata["assignment"]["due_date"]
+    (place / "submission_metadata.json").write_text(json.dumps(metadata))
+    assert main(words) == 0
+    assert json.loads(result.read_text())["extra_data"]["days_late"] == 0
+    (place / "submission_metadata.json").unlink()
+    assert main(words) == 2
+
+
+def test_classroom_50_collects_and_grades(term, run):
+    """The workflow's steps name the assignment; hidden tasks stay out of the students' results."""
+    assert run("autograder", "third", "--platform", "classroom50")[0] == 0
+    workflow = (term / "results" / "py2048-third.yaml").read_text()
+    assert "py2048 course grade py2048 third" in workflow
+    assert "@" not in workflow.replace("actions/checkout@v7", "").replace("setup-python@v7", "")
+    hand_in(term, "third/cs-third-1001/app.py", "# earns 1")
+    assert run("grade", "third")[0] == 0
+    assert run("export", "third", "--platform", "classroom50")[0] == 0
+    result = json.loads((term / "results" / "third-classroom50" / "1001/result.json").read_text())
+    assert [test["test-name"] for test in result["tests"]] == ["1: add"]
+    assert (result["owner"], result["score"], result["max-score"]) == ("1001", 4, 4)
+    assert run("autograder", "third", "--platform", "moodle")[0] == 2
 
 
 WORKSHEETS = {
@@ -366,6 +427,7 @@ def test_moodles_worksheet_is_read_in_the_teachers_language(term, run, language)
     sheet = WORKSHEETS[language]
     hand_in(term, "first/P_77_assignsubmission_file/app.py", "# earns 1 2", "2026-10-01T10:00")
     hand_in(term, "first/sheet.csv", sheet)
+    assert run("grade", "first")[0] == 0
     status, output = run("export", "first", "--platform", "moodle")
     assert status == 0, output
     text = (term / "results" / "first-moodle.csv").read_text("utf-8")
@@ -390,7 +452,43 @@ def test_students_files_cannot_claim_names_or_dates(term, run):
     marks = rows(term, "first")
     assert marks["1001"]["problem"] == "nothing handed in"
     assert marks["Zed_43"]["total"] == "9"
-    assert marks["1004"]["days late"] == "2"
+    assert marks["1004"]["days late"] == "0"
+    assert "only its files are dated 2026-10-18 08:00" in marks["1004"]["problem"]
+
+
+def test_a_repositorys_commit_dates_it(term, run):
+    """The last commit counts, or the last one up to --at; a clone's own settings run nothing."""
+    clone = term / "submissions" / "first" / "first-1001"
+    git = ["git", "-C", str(clone), "-c", "user.name=ann", "-c", "user.email=ann@uni.edu"]
+    subprocess.run(["git", "init", "--quiet", str(clone)], check=True)
+    for earned, day in (("1", "2026-10-10"), ("1 2 3", "2026-10-18")):
+        hand_in(term, "first/first-1001/app.py", f"# earns {earned}", "2026-12-24T10:00")
+        dates = dict.fromkeys(("GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"), f"{day}T12:00:00+0100")
+        subprocess.run([*git, "add", "app.py"], check=True)
+        subprocess.run([*git, "commit", "-qm", "x"], check=True, env=os.environ | dates)
+    (clone / "app.py").write_text("# earns nothing yet")
+    ran = term / "ran"
+    (clone / ".gitattributes").write_text("app.py filter=run\n")
+    with (clone / ".git" / "config").open("a") as config:
+        config.write(f'[filter "run"]\n\tsmudge = touch {ran}\n')
+        config.write(f"[core]\n\tfsmonitor = touch {ran}\n\tpager = touch {ran}\n")
+    subprocess.run(["git", "init", "--quiet", str(clone.with_name("1002"))], check=True)
+    status, output = run("grade", "first")
+    assert status == 0, output
+    marks = rows(term, "first")
+    found = marks["1001"]
+    assert (found["total"], found["days late"], found["handed in"][:10]) == (
+        "7.2",
+        "2",
+        "2026-10-18",
+    )
+    assert marks["1002"]["problem"] == "nothing handed in"
+    for date, total in (("2026-10-16T23:59", "4"), ("2026-10-19", "7.2"), ("2026-10-01", "")):
+        assert run("grade", "first", "--at", date)[0] == 0
+        assert rows(term, "first")["1001"]["total"] == total
+    assert (term / "course.toml").read_text().count("\nat = ") == 1
+    assert not ran.exists()
+    assert run("grade", "--at", "2026-10-01")[0] == 2
 
 
 def test_a_download_is_read_as_it_is(term, run):
@@ -410,50 +508,46 @@ def test_a_download_is_read_as_it_is(term, run):
     assert marks["1002"]["total"] == "9"
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "words"),
-    [
-        ("groups", "gruops", ("assignments.second.gruops", "did you mean 'groups'")),
-        ("percent_a_day = 10", "percent_a_day = 120", ("percent_a_day = 120", "<= 100")),
-        ('attempts = "best"', 'attempts = "first"', ("assignments.first.attempts = 'first'",)),
-        ("Europe/Lisbon", "Lisbon", ("timezone = 'Lisbon'", "Europe/Lisbon")),
-        ('"1", "2"', '"1", "9"', ("assignments.third.tasks", "'9'")),
-        ('course = "toy"', 'course = "toi"', ("'toi'", "did you mean 'toy'")),
-        ("2026-10-16T23:59:00", '"soon"', ("assignments.first.due = 'soon'",)),
-        ("[assignments.first]", "[assignments.first", ("not valid TOML", "line 7")),
-        ('title = "First"', "", ("assignments.first", "`title`")),
-    ],
-)
-def test_a_mistake_in_the_settings_is_one_clear_line(term, run, old, new, words):
-    """The error names the file, the key, the value and the correction."""
-    (term / "course.toml").write_text(SETTINGS.replace(old, new, 1))
+MANUAL = "assignment,id,item,marks,comment\n"
+MISTAKES = [
+    *(
+        ("course.toml", SETTINGS.replace(old, new, 1), words)
+        for old, new, words in (
+            ("groups", "gruops", ("assignments.second.gruops", "did you mean 'groups'")),
+            ("percent_a_day = 10", "percent_a_day = 120", ("percent_a_day = 120", "<= 100")),
+            ('attempts = "best"', 'attempts = "first"', ("assignments.first.attempts = 'first'",)),
+            ("Europe/Lisbon", "Lisbon", ("timezone = 'Lisbon'", "Europe/Lisbon")),
+            ('"1", "2"', '"1", "9"', ("assignments.third.tasks", "'9'")),
+            ('course = "toy"', 'course = "toi"', ("'toi'", "did you mean 'toy'")),
+            ("2026-10-16T23:59:00", '"soon"', ("assignments.first.due = 'soon'",)),
+            ("[assignments.first]", "[assignments.first", ("not valid TOML", "line 7")),
+            ('title = "First"', "", ("assignments.first", "`title`")),
+        )
+    ),
+    ("roster.csv", "id,name\n1,Ann\n1,Bob\n", ("row 3", "'1' appears twice")),
+    ("roster.csv", "name,email\nAnn,a@uni.edu\n", ("has no column 'id'", "name, email")),
+    ("roster.csv", "", ("is empty",)),
+    ("roster.csv", "id,name\n1,Jo\xe3o\n", ("line 2", "not UTF-8")),
+    ("roster.csv", "id,name\n1,Ann,more\n", ("row 2", "has 3 cells")),
+    ("roster.csv", 'id,name\n1,"Jo"x\n', ("not a valid CSV",)),
+    ("roster.csv", "id,name\n,Ann\n", ("row 2", "no id")),
+    ("manual.csv", f"{MANUAL}frist,1001,total,5,\n", ("row 2", "did you mean 'first'")),
+    ("manual.csv", f"{MANUAL}first,9,total,5,\n", ("row 2", "id '9'")),
+    ("manual.csv", f"{MANUAL}first,1001,totl,5,\n", ("row 2", "did you mean 'total'")),
+    ("manual.csv", f"{MANUAL}first,1001,1,5,\n", ("row 2", "from 0 to 4")),
+    ("manual.csv", f"{MANUAL}first,1001,1,much,\n", ("row 2", "not a number")),
+]
+
+
+@pytest.mark.parametrize(("file", "text", "words"), MISTAKES)
+def test_a_mistake_in_the_terms_files_is_one_clear_line(term, run, file, text, words):
+    """The error names the file, the place, the value and the correction."""
+    (term / file).write_text(text, encoding="latin-1")
     (term / "submissions" / "first").mkdir()
     status, output = run("grade", "first")
     assert status == 2
     assert "\n" not in output.strip()
-    for word in ("course.toml", *words) if "toi" not in words[0] else words:
-        assert word in output
-
-
-@pytest.mark.parametrize(
-    ("data", "words"),
-    [
-        ("id,name\n1,Ann\n1,Bob\n", ("row 3", "'1' appears twice")),
-        ("name,email\nAnn,a@uni.edu\n", ("has no column 'id'", "name, email")),
-        ("", ("is empty",)),
-        ("id,name\n1,Jo\xe3o\n".encode("latin-1"), ("line 2", "not UTF-8")),
-        ("id,name\n1,Ann,more\n", ("row 2", "has 3 cells")),
-        ("id,name\n,Ann\n", ("row 2", "no id")),
-    ],
-)
-def test_a_bad_roster_is_one_clear_line(term, run, data, words):
-    """The error names the file and the row."""
-    (term / "roster.csv").write_bytes(data if isinstance(data, bytes) else data.encode())
-    (term / "submissions" / "first").mkdir()
-    status, output = run("grade", "first")
-    assert status == 2
-    assert "\n" not in output.strip()
-    for word in ("roster.csv", *words):
+    for word in (file, *words) if "toi" not in words[0] else words:
         assert word in output
 
 
@@ -476,43 +570,6 @@ def test_rosters_of_other_systems_are_read(term, run, text):
     status, output = run("grade", "first")
     assert status == 0, output
     assert {who: row["name"] for who, row in rows(term, "first").items()} == {"ann": "Ann Smith"}
-
-
-@pytest.mark.parametrize(
-    ("row", "words"),
-    [
-        ("frist,1001,total,5,", "did you mean 'first'"),
-        ("first,9,total,5,", "id '9'"),
-        ("first,1001,totl,5,", "did you mean 'total'"),
-        ("first,1001,1,5,", "from 0 to 4"),
-        ("first,1001,1,much,", "not a number"),
-    ],
-)
-def test_a_mistake_in_manual_marks_is_one_clear_line(term, run, row, words):
-    """An invalid row is an error and gives no marks."""
-    with (term / "manual.csv").open("a") as file:
-        file.write(row + "\n")
-    (term / "submissions" / "first").mkdir()
-    status, output = run("grade", "first")
-    assert status == 2
-    assert "manual.csv, row 2" in output
-    assert words in output
-
-
-def test_reports_per_day_are_limited_before_the_due_date(term, run):
-    """An attempt beyond the limit shows marks but no examples."""
-    text = SETTINGS.replace("2026-10-16", "2999-10-16").replace(
-        'attempts = "best"', 'attempts = "last"\nfeedback_a_day = 1'
-    )
-    (term / "course.toml").write_text(text)
-    hand_in(term, "first/1001/1/app.py", "# earns 1", "2026-10-01T10:00")
-    assert run("grade", "first")[0] == 0
-    page = term / "results" / "first" / "1001.html"
-    assert "add(1, 2)" in page.read_text()
-    hand_in(term, "first/1001/2/app.py", "# earns 2", "2026-10-01T11:00")
-    assert run("grade", "first")[0] == 0
-    assert "add(1, 2)" not in page.read_text()
-    assert "1 full reports per day" in page.read_text()
 
 
 def test_a_new_terms_folder_is_complete(tmp_path, capsys):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import tempfile
-from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
+from py2048.cli import main
 from py2048.courses import Course, get_course
 from py2048.courses.grading import Check, Example, Grading, Raises, Task
 from py2048.courses.grading.grader import grade
@@ -83,12 +85,7 @@ def grade_source(
 
 def grading_of(course: str, *ids: str) -> Grading:
     """The grading of a course, optionally restricted to some tasks."""
-
-    def part_of(grading: Grading) -> Grading:
-        return replace(grading, tasks=tuple(t for t in grading.tasks if not ids or t.id in ids))
-
-    grading = get_course(course).grading()
-    return replace(part_of(grading), variants=tuple(map(part_of, grading.variants)))
+    return get_course(course).grading().only(ids)
 
 
 def grade_path(
@@ -105,3 +102,10 @@ def failures(report: GradeReport) -> str:
     checks = [check for task in report.tasks for check in task.checks if not check.passed]
     lines = [f"{check.example}\n{check.expected}\n{check.actual}" for check in checks]
     return "\n".join([report.problem, *report.notes, *lines])
+
+
+def run_course(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str, str]:
+    """Run a course command; return its status, output and errors."""
+    capsys.readouterr()
+    status = main(["course", *map(str, words)])
+    return status, *capsys.readouterr()

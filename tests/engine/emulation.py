@@ -82,4 +82,11 @@ def emulated_card(folder: Path) -> Card:
     return EmulatedCard(folder)
 
 
-every_card = pytest.mark.parametrize("card_of", [emulated_card, real_card])
+@pytest.fixture(params=[emulated_card, real_card])
+def every_card(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Card:
+    """A GPU, emulated and real, which `cuda.card` returns."""
+    found: Card = request.param(tmp_path)
+    monkeypatch.setattr(cuda, "card", lambda: found)
+    return found

@@ -78,7 +78,6 @@ def batch_results(texts: tuple[str, ...], steps: int) -> list[object]:
                 batch.play_random()
             results += [batch.observe().tolist(), batch.scores.tolist(), batch.plies.tolist()]
             results += [batch.legal_mask.tolist(), batch.dones.tolist()]
-            results.append([array.tolist() for array in batch.slide([0, 2, 3])])
     return results
 
 

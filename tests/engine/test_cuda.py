@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 import pytest
 from boards import ODD_RULES
-from tests.engine.emulation import every_card
+from tests.engine import emulation
 
 from py2048.core.errors import DirectionError, RulesError
 from py2048.core.rules import Rules
@@ -27,12 +27,12 @@ def host(batch: BatchGames) -> list[np.ndarray]:
     return [array.get() if hasattr(array, "get") else array for array in batch.get_state()]
 
 
+card = emulation.every_card
+
+
 @pytest.mark.parametrize("text", SQUARE)
-@every_card
-def test_gpu_and_cpu_play_the_same_games(text, card_of, tmp_path, monkeypatch):
+def test_gpu_and_cpu_play_the_same_games(text, card):
     """All reset modes, random and given directions, given boards and copies agree with the CPU."""
-    card = card_of(tmp_path)
-    monkeypatch.setattr(cuda, "card", lambda: card)
     rules, random = Rules.parse(text), np.random.default_rng(1)
     for reset in RESETS:
         processor = BatchGames(rules, 50, seed=7, reset=reset)
@@ -58,11 +58,8 @@ def test_gpu_and_cpu_play_the_same_games(text, card_of, tmp_path, monkeypatch):
         batch.step([4] * 50)
 
 
-@every_card
-def test_arrays_are_shared_without_a_copy(card_of, tmp_path, monkeypatch):
+def test_arrays_are_shared_without_a_copy(card):
     """DLPack shares the memory of arrays, with PyTorch on a GPU and with NumPy elsewhere."""
-    card = card_of(tmp_path)
-    monkeypatch.setattr(cuda, "card", lambda: card)
     take = np if card.arrays is np else pytest.importorskip("torch")
     batch = BatchGames(Rules.parse("classic"), 5, device="cuda")
     for array in (batch.observe(), batch.legal_mask):

@@ -13,9 +13,8 @@ from py2048.core import rng
 from py2048.core.direction import Direction
 from py2048.core.errors import BoardError
 from py2048.core.game.turn import edge_cell
-from py2048.core.rules import Merging, RandomStart, Weights, get_rules
+from py2048.core.rules import Merging, Weights
 from py2048.engine._board_kernels import slide_cells
-from py2048.engine.batch import BatchGames
 from py2048.engine.boards import (
     bits_to_mask,
     derive_seeds,
@@ -40,25 +39,6 @@ def test_sliding_cells_agrees_with_the_reference(board, direction, merging):
     after, expected = reference.slide(board.rows, direction, merging)
     assert tiles_of(cells.reshape(board.shape)).tolist() == [list(row) for row in after]
     assert points == (expected if after != board.rows else -1)
-
-
-@given(boards(ALL_SHAPES, top=20), directions, mergings)
-def test_batch_steps_agree_with_the_reference(board, direction, merging):
-    """A batch step gives the reference slide plus one tile if anything moved."""
-    rows, columns = board.shape
-    start = RandomStart(1, 1, Weights({2: 1}))
-    rules = get_rules("classic", rows=rows, columns=columns, merging=merging, start=start)
-    batch = BatchGames(rules, 1, reset="disabled")
-    batch.set_boards(exponents_of([board.rows]))
-    expected, points = reference.slide(board.rows, direction, merging)
-    reward = batch.step([direction.value])[0]
-    after = tiles_of(batch.boards[0])
-    spawned = np.flatnonzero(after.ravel() != np.array(expected).ravel())
-    changed = expected != board.rows
-    assert reward == points
-    assert len(spawned) == changed
-    assert not np.array(expected).ravel()[spawned].any()
-    assert np.isin(after.ravel()[spawned], (2, 4)).all()
 
 
 @given(words, words)

@@ -17,7 +17,7 @@ from kernel_process import output_of
 from tests.processes import python
 
 from py2048.cli import main
-from py2048.core.errors import install_line
+from py2048.core.installation import install_line
 from py2048.engine import jit
 from py2048.engine._batch_kernels import BatchState
 from py2048.engine.jit import disk_cache
@@ -242,9 +242,7 @@ def test_without_numba_a_terminal_shows_the_install_command():
     """Without Numba, a terminal shows the install command once, above the progress."""
     words = ["-c", WITHOUT_NUMBA, "evaluate", "expectimax:depth=2", "--games", "2", "--jobs", "1"]
     terminal = pexpect.spawn(sys.executable, words, dimensions=(30, 500), encoding="utf-8")
-    terminal.expect(
-        "py2048: faster with Numba: [^\r]*'py2048\\[fast]'\r\n\rpy2048: 2 games", timeout=60
-    )
+    terminal.expect("py2048: faster with Numba: [^\r]*\\[fast]'\r\n\rpy2048: 2 games", timeout=60)
     terminal.close(force=True)
 
 
@@ -253,7 +251,7 @@ def test_slow_work_without_numba_names_the_extra(word, tmp_path):
     """Work that would take too long without Numba exits with status 2 and the install command."""
     done = without_numba(word, *(["folder"] if word == "train" else []), cwd=tmp_path)
     assert done.returncode == 2
-    assert done.stderr.endswith(f" needs Numba: {install_line('py2048[fast]')}\n")
+    assert done.stderr.endswith(f" needs Numba: {install_line('fast')}\n")
     assert done.stderr.count("\n") == 1
 
 

@@ -88,8 +88,9 @@ def windows(display: str, monkeypatch: pytest.MonkeyPatch) -> list[tkinter.Tk]:
 
 @pytest.mark.gui
 def test_a_window_shows_each_step(windows: list[tkinter.Tk]) -> None:
-    """``human`` opens a window at the first reset and repaints it at each step."""
+    """``human``, offered with a display, opens a window at reset and repaints it at each step."""
     env = gymnasium.make("py2048/2x4-v0", render_mode="human")
+    assert env.metadata["render_modes"] == ["human", "rgb_array", "ansi"]
     env.reset(seed=1)
     (label,) = windows[0].winfo_children()
     shown = label["image"]

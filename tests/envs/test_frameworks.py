@@ -55,6 +55,11 @@ def test_masked_ppo_learns_on_many_games() -> None:
     first = envs.reset().copy()
     envs.seed(5)
     assert (envs.reset() == first).all()
+    envs.set_options({"boards": first[::-1]})
+    assert (envs.reset() == first[::-1]).all()
+    envs.set_options([{"boards": first}, *({} for _ in range(15))])
+    with pytest.raises(OptionError, match="share their options"):
+        envs.reset()
     told, rewards, lengths = [], np.zeros(16), np.zeros(16, int)
     while len(told) < 20:
         masks = np.stack(envs.env_method("action_masks"))

@@ -70,14 +70,6 @@ def test_whole_games_agree() -> None:
         assert game.ply > ROWS or number
 
 
-def test_without_a_seed_games_differ() -> None:
-    """Environments without a seed play different games."""
-    first, second = GameEnv(), GameEnv()
-    first.reset()
-    second.reset()
-    assert first.game_seed != second.game_seed
-
-
 @pytest.mark.parametrize("seed", [-1, 2**64, 1.5, "7"])
 def test_what_is_not_a_seed_is_refused(seed: Any) -> None:
     """An invalid seed is refused before anything changes."""

@@ -11,7 +11,8 @@ import pytest
 from tests.envs.traces import FILE, trace
 
 from py2048 import Rules, list_rules
-from py2048.core.errors import MissingExtraError, install_line
+from py2048.core.errors import MissingExtraError
+from py2048.core.installation import install_line
 from py2048.envs import environment_ids
 
 
@@ -60,12 +61,6 @@ def test_gymnasium_finds_the_package_by_itself() -> None:
     assert run(code) == "<GameEnv<py2048/Classic-v0>>\n"
 
 
-def test_an_import_before_gymnasium_registers() -> None:
-    """Importing `py2048.envs` registers single and vector ids."""
-    code = "import py2048.envs, gymnasium; print(gymnasium.make_vec('py2048/3x3-v0', num_envs=2))"
-    assert run(code)
-
-
 def test_a_spec_makes_the_environment_again() -> None:
     """A spec survives JSON and makes the same environment."""
     env = gymnasium.make("py2048/Classic-v0", reward="log", illegal="terminate")
@@ -91,7 +86,6 @@ def test_without_gymnasium_the_extra_is_named() -> None:
     )
     assert run(code).splitlines() == [
         "(1, 4, 4)",
-        "py2048.envs.GameEnv needs gymnasium, which is not installed: "
-        + install_line("py2048[rl]"),
+        "py2048.envs.GameEnv needs gymnasium, which is not installed: " + install_line("rl"),
     ]
     assert issubclass(MissingExtraError, ImportError)

@@ -17,12 +17,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from tests import strategies as some
+from tests.engine import emulation
 from tests.engine.boards import ODD_RULES
 from tests.envs.following import board_of, exponents_of, mask_of
 
 from py2048 import Board, Direction, Game, Rules, get_rules, list_rules
 from py2048.core.errors import BoardError, DirectionError, IllegalMoveError, RulesError, SeedError
 from py2048.core.rng import derive_seed
+from py2048.engine.cuda import Card
 from py2048.envs import GameEnv, GameVectorEnv, Transition
 from py2048.envs.options import OptionError
 
@@ -32,8 +34,8 @@ MODES = [mode.value for mode in AutoresetMode]
 class Alone:
     """Single environments that are reset like those of a vector."""
 
-    def __init__(self, count: int, mode: str, limit: int | None = None, **options: Any) -> None:
-        self.mode, self.limit = mode, limit
+    def __init__(self, count: int, mode: str, **options: Any) -> None:
+        self.mode, self.limit = mode, options.pop("max_episode_steps", None)
         self.envs = [GameEnv(**options) for _ in range(count)]
         self.over = [False] * count
         self.lengths = [0] * count
@@ -80,6 +82,7 @@ def compare(told: list[dict[str, Any]], step: Any) -> None:
             assert infos["_final_obs"][slot]
             assert infos["_final_info"][slot]
             assert np.array_equal(infos["final_obs"][slot], alone["final"][0])
+            assert not infos["final_obs"][slot].flags.writeable
             for name, value in alone["final"][1].items():
                 assert np.array_equal(infos["final_info"][name][slot], value)
 
@@ -107,32 +110,31 @@ def play_both(alone: Alone, vector: GameVectorEnv, seed: int, steps: int) -> int
     return ended
 
 
+def empty_cells(transition: Transition) -> Any:
+    """Return a reward that uses all fields."""
+    before, action, after, points, legal, terminated = transition
+    gained = (after == 0).sum(axis=(-1, -2)) - (before == 0).sum(axis=(-1, -2))
+    return gained + 10 * terminated + action * legal + points
+
+
 VARIANTS: list[dict[str, Any]] = [
     {},
     {"observation": "onehot", "reward": "log", "penalty": -0.5},
     {"observation": "normalised"},
     {"illegal": "terminate", "penalty": -2.0},
     {"illegal": "penalty"},
+    {"max_episode_steps": 9, "illegal": "terminate"},
+    {"reward": empty_cells, "penalty": -3.0},
 ]
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("options", VARIANTS, ids=str)
+@pytest.mark.parametrize("options", VARIANTS)
 def test_each_game_is_the_one_it_would_be_alone(mode: str, options: dict[str, Any]) -> None:
     """Slot ``i`` equals a `GameEnv` seeded with ``derive_seed(seed, i)`` in all modes."""
     alone = Alone(5, mode, rules="2x4", **options)
     vector = GameVectorEnv(5, "2x4", autoreset_mode=mode, **options)
     assert play_both(alone, vector, 11, 150) > 5
-
-
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("illegal", ["noop", "terminate"])
-def test_long_episodes_are_cut(mode: str, illegal: str) -> None:
-    """`max_episode_steps` truncates like Gymnasium's time limit."""
-    alone = Alone(4, mode, 9, rules="3x3", illegal=illegal)
-    options = {"max_episode_steps": 9, "illegal": illegal, "autoreset_mode": mode}
-    vector = GameVectorEnv(4, "3x3", **options)
-    assert play_both(alone, vector, 3, 60) > 4
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -145,9 +147,7 @@ def test_games_that_are_over_from_the_start_end_at_their_first_step(
     vector = GameVectorEnv(6, rules, autoreset_mode=mode, **options)
     infos = vector.reset(seed=3)[1]
     assert not infos["action_mask"].any(axis=1).all()
-    limit = options.get("max_episode_steps")
-    plain = {name: value for name, value in options.items() if name == "illegal"}
-    assert play_both(Alone(6, mode, limit, rules=rules, **plain), vector, 3, 40) > 20
+    assert play_both(Alone(6, mode, rules=rules, **options), vector, 3, 40) > 20
 
 
 @pytest.mark.parametrize("text", [*(rules.name for rules in list_rules()), *ODD_RULES])
@@ -169,6 +169,56 @@ def test_the_number_of_threads_decides_nothing() -> None:
         shown = [vector.step(actions) for vector in vectors]
 
 
+# --- on a GPU -------------------------------------------------------------------------------------
+
+
+def host(card: Card, told: Any) -> Any:
+    """Copy all arrays of an output to host memory."""
+    if isinstance(told, dict):
+        return {name: host(card, each) for name, each in told.items()}
+    if isinstance(told, tuple):
+        return tuple(host(card, each) for each in told)
+    assert isinstance(told, card.arrays.ndarray)
+    return np.array(card.get(told))
+
+
+card = emulation.every_card
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_gpu_plays_the_same_episodes(mode: str, card: Card) -> None:
+    """All outputs are new arrays of the GPU, equal to those of the CPU."""
+    rules, chance = "classic:target=32,end=target", np.random.default_rng(4)
+    for options in VARIANTS:
+        vector, other = (
+            GameVectorEnv(7, rules, autoreset_mode=mode, device=device, **options)
+            for device in ("cpu", "cuda")
+        )
+        expected, told, ended = [vector.reset(seed=3)], [other.reset(seed=3)], 0
+        copies = [host(card, told[0])]
+        for _ in range(60):
+            actions = chance.integers(0, 4, 7)
+            expected.append(vector.step(actions))
+            told.append(other.step(card.put(actions)))
+            copies.append(host(card, told[-1]))
+            over = expected[-1][2] | expected[-1][3]
+            ended += over.sum()
+            if mode == "Disabled" and over.any():
+                again = {"reset_mask": over, "boards": np.ones((7, 4, 4), np.uint8)}
+                expected.append(vector.reset(options=again))
+                told.append(other.reset(options=again))
+                copies.append(host(card, told[-1]))
+        assert ended > 5
+        for each in (copies, [host(card, step) for step in told]):  # nothing was overwritten
+            assert data_equivalence(expected, each, exact=options.get("reward") != "log")
+        twin = pickle.loads(pickle.dumps(other))
+        assert data_equivalence(
+            vector.restore(vector.state()), host(card, twin.restore(other.state())), exact=True
+        )
+        with pytest.raises(OptionError, match="leave it out with device='cuda'"):
+            other.step(actions, out={"rewards": np.zeros(7)})
+
+
 # --- resets ---------------------------------------------------------------------------------------
 
 
@@ -182,28 +232,18 @@ def test_the_mode_is_declared(mode: AutoresetMode) -> None:
     assert GameVectorEnv.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
 
 
-def until_one_ends(vector: GameVectorEnv) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Play until an episode ends; return the boards and which are over."""
-    while True:
-        boards, _, terminations, *_ = vector.step(vector.action_space.sample())
-        if terminations.any():
-            return boards, terminations
-
-
 def test_disabled_waits_for_the_reset_mask() -> None:
     """With ``Disabled``, finished episodes must be reset before the next step."""
     vector = GameVectorEnv(8, "2x4", autoreset_mode="Disabled")
     vector.reset(seed=1)
     vector.action_space.seed(1)
-    before, over = until_one_ends(vector)
-    slot = int(np.flatnonzero(over)[0])
-    with pytest.raises(ResetNeeded, match=f"environment {slot} is over"):
+    while not (over := vector.step(vector.action_space.sample())[2]).any():
+        pass
+    with pytest.raises(ResetNeeded, match=f"environment {over.argmax()} is over"):
         vector.step(np.zeros(8, int))
     options = {"reset_mask": over}
-    boards, _ = vector.reset(options=options)
+    vector.reset(options=options)
     assert list(options) == ["reset_mask"]
-    assert np.array_equal(boards[~over], before[~over])
-    assert not np.array_equal(boards[over], before[over])
     vector.step(np.zeros(8, int))
 
 
@@ -275,20 +315,6 @@ def test_nothing_returned_is_ever_overwritten(mode: str, observation: str) -> No
 # --- rewards, illegal actions, mistakes -----------------------------------------------------------
 
 
-@pytest.mark.parametrize("mode", MODES[:2])
-def test_a_custom_reward_serves_one_and_many(mode: str) -> None:
-    """One reward function works for single and vector environments."""
-
-    def empty_cells(transition: Transition) -> Any:
-        gained = (transition.after == 0).sum(axis=(-1, -2))
-        lost = (transition.before == 0).sum(axis=(-1, -2))
-        return gained - lost + 10 * transition.terminated + transition.legal + transition.points
-
-    options = {"rules": "2x4", "reward": empty_cells, "penalty": -3.0}
-    alone = Alone(6, mode, **options)
-    assert play_both(alone, GameVectorEnv(6, autoreset_mode=mode, **options), 4, 100) > 5
-
-
 def test_illegal_actions_can_raise() -> None:
     """With ``raise``, the first illegal action is named and nothing is played."""
     vector = GameVectorEnv(3, illegal="raise")
@@ -336,6 +362,10 @@ def test_a_step_writes_to_the_callers_arrays(count: int, rewards: type) -> None:
         assert data_equivalence((told[0], *told[2:]), (expected[0], *expected[2:]), exact=True)
     with pytest.raises(OptionError, match="out='reward' is unknown"):
         vector.step(actions, out={"reward": out["rewards"]})
+    for name, wrong in (("action_mask", np.zeros((count, 4), bool)), ("rewards", np.zeros(9))):
+        with pytest.raises(OptionError, match=name):
+            vector.step(actions, out={name: wrong})
+    assert np.array_equal(vector.step(actions)[1], twin.step(actions)[1])  # nothing had changed
 
 
 # --- states, pictures, wrappers -------------------------------------------------------------------
@@ -409,7 +439,7 @@ def test_a_copy_plays_on_as_the_original(
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("options", VARIANTS, ids=str)
+@pytest.mark.parametrize("options", VARIANTS)
 def test_a_reset_can_change_the_rules(mode: str, options: dict[str, Any]) -> None:
     """New rules apply to all games, and the series of seeds continue."""
     rules = "comp1127:size=2x4,target=32"
@@ -445,6 +475,11 @@ def test_a_reset_can_start_from_positions() -> None:
     again = vector.reset(options={"boards": boards, "reset_mask": mask})[0]
     assert np.array_equal(again[mask], boards[mask])
     assert np.array_equal(again[~mask], shown[~mask])
+    summed = GameVectorEnv(3, "classic:scoring=sum")
+    sums = summed.reset(options={"boards": boards})[1]["score"]
+    assert sums.tolist() == [board.sum, stuck.sum, board.sum]
+    _, rewards, *_, infos = summed.step(np.full(3, 2))
+    assert set(rewards[[0, 2]]) <= {2, 4}  # the new tile, and not the whole board
     boards[0, 2, :2] = 17
     for wrong, message in ((boards, "2 tile"), (boards[:2], r"not \(2, 4, 4\)"), (5, "whole")):
         with pytest.raises(BoardError, match=message):

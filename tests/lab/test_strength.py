@@ -1,4 +1,4 @@
-"""The strength page shows the measured results, and these can be reproduced."""
+"""Pages show the measured results, and the strength of players can be reproduced."""
 
 from __future__ import annotations
 
@@ -16,14 +16,16 @@ from py2048.lab.training.trainer import TrainingConfig
 
 strength = module_of("benchmarks", "strength")
 page = module_of("benchmarks", "strength_page")
+exact = module_of("benchmarks", "exact")
 gpu = module_of("benchmarks", "gpu")
 
 
-def test_the_page_says_what_was_measured(page):
-    """The page's tables equal those generated from the results."""
-    text = page.PAGE.read_text(encoding="utf-8")
-    assert page.page_with_tables(text) == text
-    assert {block[2] for block in page.BLOCK.finditer(text)} == set(page.BLOCKS)
+def test_pages_say_what_was_measured(page, exact):
+    """The tables of a page equal those generated from the results."""
+    for each in (page, exact):
+        text = each.PAGE.read_text(encoding="utf-8")
+        assert each.page_with_tables(text) == text
+        assert {block[2] for block in each.BLOCK.finditer(text)} == set(each.BLOCKS)
 
 
 def test_results_are_whole(page):

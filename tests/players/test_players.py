@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given, settings
 from tests.strategies import boards, games
 
-from py2048 import Board, Direction, Game, Player, get_rules, list_players, list_rules, make_player
+from py2048 import Board, Direction, Game, Player, get_rules, list_players, make_player
 from py2048.cli import main
 from py2048.core.errors import GameOverError, PlayerError, RulesError
-from py2048.core.rules import RandomStart, Rules
+from py2048.core.rules import RandomStart
 from py2048.players import registry
 from py2048.players.ntuple.heuristic import (
     DEFAULT,
@@ -43,12 +43,6 @@ QUICK = ("corner", "greedy", "random", "random:seed=3", "expectimax:depth=1")
 def test_every_player_keeps_the_laws(spec):
     """Built-in players pass `check_player` under every preset."""
     check_player(make_player(spec))
-
-
-def test_looking_two_moves_ahead_keeps_the_laws():
-    """The default expectimax player passes `check_player`."""
-    small = [rules for rules in list_rules() if rules.cells <= 25]
-    check_player(make_player("expectimax"), small, positions=3)
 
 
 @pytest.mark.parametrize("spec", QUICK)
@@ -99,14 +93,18 @@ def test_the_registry_lists_what_it_makes():
         ("random:depth=1", "no option 'depth'"),
         ("greedy:depth=1", "player 'greedy' has no options: leave out ':depth=1'"),
         ("random:seed=-1", "-1 is not a seed"),
+        ("montecarlo:seed=-1", "-1 is not a seed"),
+        ("montecarlo:games=0", "games must be 1 to"),
+        ("beam:width=0", "width must be 1 to"),
+        ("expectimax:threads=0", "threads must be 1 to 4"),
+        ("expectimax:evaluation=guess", "evaluation must be heuristic or ntuple"),
+        ("expectimax:evaluation=heuristic,weights=a.npz", "takes no weights"),
+        ("expectimax:ms=1,weights=nowhere.npz", "nowhere.npz does not exist"),
         ("expectimax:depth=3,depth=4", "'depth' of player 'expectimax' is given twice"),
-        (f"random:seed={2**64}", "is not a seed"),
         ("ntuple:weights=\x1b[31mred.npz", r"'\x1b' is not printable"),
-        ("random:seed=1\nx", r"'\n' is not printable"),
         ("\ud800", r"'\ud800' is not printable"),
         ("x" * 1001, "a spec has at most 1,000 characters, not 1,001"),
         (f"random:{'x' * 900}", "has no option"),
-        (f"random:seed={'9' * 900}", "is not a seed"),
         ("x" * 900, "no player is called"),
     ],
 )
@@ -192,31 +190,12 @@ def test_check_player_catches_what_breaks_the_laws():
             check_player(player, rules)  # type: ignore[arg-type]
 
 
-def mean_score(spec: str, rules: Rules, number: int) -> float:
-    """Return the mean score over fixed seeds."""
-    total = 0
-    player = make_player(spec)
-    for seed in range(number):
-        game = Game(rules, seed=seed)
-        while not game.is_over:
-            game.play(player.choose(game))
-        total += game.score
-    return total / number
-
-
-def test_players_are_as_good_as_their_reputation():
-    """On fixed seeds, random < greedy < expectimax."""
-    classic = get_rules("classic")
-    random, greedy = mean_score("random:seed=1", classic, 40), mean_score("greedy", classic, 40)
-    expectimax = mean_score("expectimax:depth=1", classic, 1)
-    assert 700 < random < 1500 < greedy < expectimax
-
-
 @given(boards())
 def test_the_heuristic_is_the_same_for_symmetric_boards(board):
-    """Symmetric boards have the same heuristic value."""
+    """Symmetric boards have the same heuristic value, which is positive."""
     turned = Board.from_rows([row[::-1] for row in zip(*board.rows, strict=True)])
     assert board_value(turned) == pytest.approx(board_value(board))
+    assert board_value(board) > 0
 
 
 def test_the_heuristic_likes_order_and_room():
@@ -224,29 +203,6 @@ def test_the_heuristic_likes_order_and_room():
     assert line_value((8, 4, 2, 0)) > line_value((8, 2, 4, 0))
     assert line_value((8, 8, 0, 0)) > line_value((8, 4, 0, 0))
     assert line_value((8, 0, 0, 0)) > line_value((8, 4, 2, 4))
-
-
-@pytest.mark.parametrize(
-    ("spec", "reason"),
-    [
-        ("expectimax:ms=0", "ms must be more than 0"),
-        ("expectimax:nodes=5,ms=5", "give nodes or ms, not both"),
-        (f"expectimax:nodes={2**60}", f"nodes must be 1 to {2**60 - 1}, not {2**60}"),
-        ("expectimax:cutoff=2", "cutoff must be at least 0"),
-        ("expectimax:evaluation=guess", "evaluation must be heuristic or ntuple"),
-        ("expectimax:evaluation=heuristic,weights=a.npz", "takes no weights"),
-        ("expectimax:ms=1,weights=nowhere.npz", "nowhere.npz does not exist"),
-        ("expectimax:threads=0", "threads must be 1 to 4"),
-        ("heuristic:depth=99", "depth must be 1 to 24"),
-        ("beam:width=0", "width must be 1 to"),
-        ("montecarlo:games=0", "games must be 1 to"),
-        ("montecarlo:seed=-1", "-1 is not a seed"),
-    ],
-)
-def test_options_that_cannot_be_used_are_named(spec, reason):
-    """Invalid options are reported when a player is created."""
-    with pytest.raises(PlayerError, match=reason):
-        make_player(spec)
 
 
 def test_a_search_is_named_by_its_options():
@@ -283,17 +239,6 @@ def test_whole_games_are_those_of_choose(spec):
     while not game.is_over:
         game.play(player.choose(game))
     assert finished == (game.score, game.board.max_tile, game.ply)
-
-
-def test_boards_too_large_to_compile_for_are_played_too():
-    """On 9x9, the plain search rates moves and plays whole games."""
-    rules = replace(get_rules("classic", rows=9, columns=9), target=8, ends_at_target=True)
-    game = Game(rules, seed=1)
-    player = make_player("heuristic:depth=1")
-    assert player.choose(game) in game.legal_directions()
-    assert isinstance(player, PlaysGames)
-    (finished,) = player.play_games(rules, [1])
-    assert finished.max_tile == 8
 
 
 @pytest.mark.parametrize(

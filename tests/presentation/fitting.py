@@ -66,9 +66,8 @@ def comp1127() -> Iterator[str]:
 
 
 def qsan_qarut() -> Iterator[str]:
-    """Show the bar at the end of a long game, and numbers on small cells."""
+    """Show the bar at the end of a long game."""
     from py2048.courses.qsan_qarut.view import View
-    from py2048.courses.windows import fitting_font
 
     view = View()
     view.score_label["text"] = f"Score: {2 * LARGEST}"
@@ -78,11 +77,6 @@ def qsan_qarut() -> Iterator[str]:
     score, finish = view.score_label, view.finish_label
     if score.winfo_x() + score.winfo_width() > finish.winfo_x():
         yield "qsan_qarut: the score and the end overlap"
-    for side in (26, 61, 137, 280):
-        for rank in (1, 7, 10, 14, 17):
-            font = fitting_font(view.window, str(2**rank), side * 9 // 10, side * 5 // 11)
-            if int(view.window.tk.call("font", "measure", font, str(2**rank))) > side:
-                yield f"qsan_qarut: {2**rank} on a cell of {side} pixels"
     view.window.destroy()
 
 

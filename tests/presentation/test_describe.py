@@ -8,12 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.strategies import boards, directions, mergings
 
-from py2048.app.session import Event, Moved, Session
+from py2048.app.session import Session
 from py2048.core.board import Board
 from py2048.core.direction import Direction
 from py2048.core.game import Turn
 from py2048.core.rules import Rules, get_rules, list_rules
 from py2048.presentation.describe import describe, describe_board, describe_merges, describe_rules
+from py2048.presentation.events import Event, Moved
 from py2048.presentation.screen import moves
 
 

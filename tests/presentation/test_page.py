@@ -23,8 +23,10 @@ def test_a_page_at_a_level_gives_chances_and_reasons():
 
 
 def test_a_page_of_perfect_play_has_luck_and_phases():
-    """It has a single line."""
+    """It has a single line, and needs nothing from elsewhere."""
     text = page([known_review().review])
     assert text.count("<polyline") == 1
-    for wanted in ("<h2>Phases", "luck", "Points still to come"):
+    for wanted in ("<h2>Phases", "luck", "Points still to come", "Critical moments"):
         assert wanted in text
+    for unknown in ("<script", "http"):
+        assert unknown not in text

@@ -13,8 +13,8 @@ from tests.app.controller.reviewing import known_review, leveled_review
 
 from py2048.app.controller.controller import ScreenController
 from py2048.app.session import Session, open_session
-from py2048.core.game import Record
 from py2048.core.rules import get_rules
+from py2048.presentation.describe import describe
 from py2048.presentation.result import BARS, PENDING, UNAVAILABLE, Result, result_of
 from py2048.presentation.themes import DARK
 
@@ -44,10 +44,12 @@ def test_a_win_is_said_first():
     for is_final in (True, False):
         found = result_of("2x2", 0, largest=16, moves=9, target=16, is_final=is_final)
         assert found.headline == "You made 16: you win. 0 points."
+        assert found.title == ("You win" if is_final else "You made 16")
     again = result_of("2x2", 0, largest=32, moves=9, target=16, earlier=[8])
     assert again.headline == "You made 16: you win. 0 points. 8 short of your best."
     by_computer = result_of("2x2", 0, largest=16, moves=9, target=16, is_by_computer=True)
     assert "you win" not in by_computer.headline
+    assert by_computer.title == "Game over"
 
 
 def test_a_daily_game_is_compared_with_dailies_and_with_its_day():
@@ -60,10 +62,11 @@ def test_a_daily_game_is_compared_with_dailies_and_with_its_day():
     assert result(field=[]).place == "You are the first on these tiles."
 
 
-def test_few_games_are_counted_and_have_no_bars():
-    """Few games are counted rather than given as a percentage, and have no histogram."""
-    few = result(60, earlier=[0, 10**6])
-    assert (few.place, few.bars) == ("Better than 1 of your 2 other games", ())
+def test_few_games_are_counted_and_fewer_are_no_comparison():
+    """Few games are counted rather than given as a percentage; a last place is not told."""
+    assert result(60, earlier=[0, 10**6, 10**6]).place == "Better than 1 of your 3 other games"
+    few, last = result(60, earlier=[0, 1]), result(60, earlier=[61] * 20)
+    assert (few.place, last.place, few.bars) == ("", "", ())
 
 
 @given(st.lists(st.integers(-100, 10**7), min_size=3), st.integers(-50, 10**7))
@@ -123,7 +126,7 @@ def test_a_computers_game_sets_no_best_score():
 def finished(session: Session) -> tuple[ScreenController, FakeScreen]:
     """A controller on a small game that its player has played to the end."""
     screen = FakeScreen()
-    controller = ScreenController(session, screen, DARK)
+    controller = ScreenController(session, screen, DARK, text_of=describe)
     rules = get_rules("classic", rows=2, columns=2)
     controller.begin(lambda session: session.start(rules, seed=3))
     while not session.game.is_over:
@@ -161,12 +164,4 @@ def test_a_game_that_goes_on_after_its_end_is_reviewed_no_more():
     assert screen.banner is None
     screen.until(lambda: not controller.is_waiting)
     assert screen.banner is None
-    controller.close()
-
-
-def test_records_are_not_needed_to_compare():
-    """A session without a store has no earlier games."""
-    controller, screen = finished(Session())
-    assert result_on(screen).headline.endswith("A first score to beat.")
-    assert isinstance(controller.session.record(), Record)
     controller.close()

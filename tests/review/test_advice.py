@@ -90,9 +90,9 @@ def test_nobody_plays_for_a_player_that_is_being_compiled(player):
     assert (hint.player, hint.instead_of, hint.values) == (player.name, "", {})
 
 
-def preparing(spec: str) -> subprocess.Popen[str]:
+def preparing(spec: str, module: str = "players.preparing") -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-P", "-m", "py2048.players.preparing", spec, "classic"],
+        [sys.executable, "-P", "-m", f"py2048.{module}", spec, "classic"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -110,8 +110,9 @@ def test_a_hint_for_a_level_does_not_load_the_search(monkeypatch):
 
 def test_the_process_that_compiles_ends_with_the_one_that_asked():
     """The compiling process ends when its work is done or its parent closes the pipe."""
-    with preparing("greedy") as process:
-        assert process.wait(60) == 0
+    for name in (("greedy",), ("casual", "review.advice")):
+        with preparing(*name) as process:
+            assert process.wait(60) == 0
     with preparing("quick:ms=1e12") as process:  # would think forever
         process.stdin.close()
         assert process.wait(60) == 1

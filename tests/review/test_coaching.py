@@ -161,27 +161,6 @@ def test_reasons_hold_when_they_are_counted_again():
             assert again.compared(move.reason.kind, move.played, move.best).z > 0
 
 
-def test_habits_are_the_costliest_kinds_of_mistakes():
-    """Their plies are those of mistakes with this reason."""
-    _, review = review_of_random_keys()
-    costs = [habit.count * habit.cost for habit in review.habits]
-    assert costs == sorted(costs, reverse=True)
-    for habit in review.habits:
-        moves = [move for move in review.moves if move.ply in habit.plies]
-        assert {move.reason and move.reason.kind for move in moves} == {habit.kind}
-        assert habit.count == len(moves)
-        assert habit.cost == pytest.approx(fmean(move.loss for move in moves))
-
-
-@pytest.mark.parametrize("name", ["3x4", "5x5", "cits1401"])
-def test_other_boards_are_judged_by_their_own_kernels(name):
-    """A hint has chances on every kind of board."""
-    rules = get_rules(name)
-    board = Game(rules, seed=1).board
-    move = LevelJudge(rules, CASUAL, threads=1, budget=BUDGET).review_move(board, 0)
-    assert set(move.values) == set(board.legal_directions())
-
-
 def test_solved_boards_have_no_levels():
     """Their judge is exact."""
     with pytest.raises(PlayerError, match="exactly"):

@@ -10,20 +10,11 @@ import pytest
 from py2048 import Board, Direction
 from py2048.cli import main
 from py2048.core.errors import IllegalMoveError
-from py2048.players.solving import EndingTable, build_table
-from py2048.players.solving.formations import read_formations
+from py2048.players.solving import EndingTable, Formation, build_table
 from py2048.review.endings import EndingPractice
 
-SQUARE = """
-[square]
-picture = '''
-. . # #
-. . # #
-# # # #
-# # # #
-'''
-slack = 10
-"""
+PICTURE = ". . # # / . . # # / # # # # / # # # #"
+SQUARE = Formation.of("square", {"picture": "\n".join(PICTURE.split(" / ")), "slack": 10})
 
 
 @pytest.fixture(scope="module")
@@ -31,10 +22,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the table of a small formation in a data folder."""
     folder = tmp_path_factory.mktemp("home") / "tables"
     folder.mkdir()
-    (folder / "square.toml").write_text(SQUARE, encoding="utf-8")
-    (formation,) = read_formations(folder / "square.toml").values()
-    build_table(formation, 16, folder / "square-16.table")
-    return folder / "square-16.table"
+    return build_table(SQUARE, 16, folder / "square-16.table").path
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from itertools import pairwise, product
 
@@ -15,6 +16,7 @@ from py2048.review.levels import (
     LEVELS,
     MAX_GAMES,
     PRIOR_GAMES,
+    TABLE,
     Level,
     fit_level,
     fit_of,
@@ -86,6 +88,16 @@ def test_no_goal_lies_beyond_the_end_of_the_game():
     assert goal_of(rules, level_of(0.02), board_with(256)) == (512, 512)
 
 
+def test_shares_are_interpolated_between_the_slips_of_the_table():
+    """At a slip of the table they are its row, between two slips their mean, beyond it the last."""
+    for slip, row in json.loads(TABLE.read_text())["classic"]["slips"].items():
+        made = made_shares(CLASSIC, Level("", float(slip)))
+        assert made == pytest.approx({tile: row["made"].get(str(tile), 0.0) for tile in made})
+    low, middle, high = (made_shares(CLASSIC, Level("", slip)) for slip in (0.1, 0.125, 0.15))
+    assert middle == pytest.approx({tile: (low[tile] + high[tile]) / 2 for tile in middle})
+    assert made_shares(CLASSIC, Level("", 0.001)) == made_shares(CLASSIC, Level("", 0.01))
+
+
 def test_the_table_holds_for_other_games():
     """Games with another seed make each tile as often, within four standard errors."""
     level, games = level_of(0.3), 400
@@ -107,14 +119,6 @@ def test_boards_that_are_judged_exactly_or_are_too_large_are_not_simulated(text)
     rules = get_rules(text)
     assert not made_shares(rules, level_of(0.1))
     assert goal_of(rules, level_of(0.1), board_with(8, rules)) == (16, 32)
-
-
-def test_a_simulation_is_repeated_by_its_seed():
-    """Equal seeds give equal games; no game goes on after its last tile."""
-    rules = get_rules("2x4")
-    first, second, other = (simulate(rules, 0.2, 20, seed) for seed in (1, 1, 2))
-    assert [*first[1]] == [*second[1]] != [*other[1]]
-    assert {*simulate(rules, 0.2, 20, last_tile=16)[0]} == {16}
 
 
 def test_stronger_levels_make_larger_tiles():
@@ -188,13 +192,9 @@ def test_rules_without_a_table_have_no_fit():
 
 @pytest.mark.parametrize("level", ANY_LEVEL, ids=str)
 def test_a_level_is_read_as_it_is_written(level):
-    """Names and slips are parsed in any case, and slips find their name."""
+    """Names and slips are parsed in any case, and slips find their name; perfect play has none."""
     assert parse_level(str(level)) == parse_level(f" {str(level).upper()} ") == level
     assert parse_level(str(level.slip)) == level
-
-
-def test_perfect_is_no_level():
-    """Perfect play has no slips."""
     assert parse_level("Perfect") is None
 
 

@@ -52,7 +52,7 @@ def batches(rules: Rules, boards: list[Board], first: int, games: int) -> list[B
     ]
 
 
-@pytest.mark.parametrize("name", ["classic", "comp1127", "3x4", "5x5", "cits1401"])
+@pytest.mark.parametrize("name", ["classic", "comp1127:target=64", "3x4", "5x5", "cits1401"])
 def test_the_kernel_plays_the_games_of_the_reference(name):
     """They agree in every count of every game, on each kind of board, spawn and end."""
     rules, slip, seed = get_rules(name), 0.3, 7

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +13,7 @@ from tests.core.game.foreign_games import new_text, played
 
 from py2048 import get_rules, make_player
 from py2048.app.session import open_session
+from py2048.app.storage.records import RECENT_GAMES
 from py2048.cli import main
 from py2048.core.game import Record
 from py2048.presentation.page import describe_report, report_page
@@ -76,19 +79,16 @@ def test_known_games_give_known_numbers():
     assert [data[name] for name in figures] == [33.33, 0.86, 85.7, -0.3333, 0.3333]
 
 
-def test_games_without_a_date_come_last():
-    """Undated games have their own row."""
-    report = GamesReport.of([summary(1, ""), summary(2, "2026-11-23"), summary(3, "soon")])
-    assert list(report.weeks) == ["2026-W48", "no date"]
-    assert len(report.weeks["no date"].games) == 2
-    assert week_of("2027-01-01") == "2026-W53"
-
-
-def test_rules_and_judges_are_kept_apart():
-    """Rules and judges are reported separately, the most played first."""
+def test_sections_and_weeks_are_in_order():
+    """The rules played most come first, and undated games have the last row."""
     other = str(played("3x3", 1, 0).rules)
-    games = [summary(1, "2026-11-23", rules=other), *(summary(n, "2026-11-23") for n in (2, 3))]
-    assert [section.name for section in GamesReport.of(games).sections] == ["classic", "3x3"]
+    days = ("", other), ("2026-11-23", other), ("soon", other), ("2026-11-23", "classic")
+    games = [summary(n, day, rules=rules) for n, (day, rules) in enumerate(days)]
+    sections = GamesReport.of(games).sections
+    assert [section.name for section in sections] == ["3x3", "classic"]
+    assert [*sections[0].weeks] == ["2026-W48", "no date"]
+    assert len(sections[0].weeks["no date"].games) == 2
+    assert week_of("2027-01-01") == "2026-W53"
 
 
 def test_a_summary_says_what_the_review_says(tmp_path):
@@ -169,7 +169,7 @@ def test_a_report_in_words_and_as_a_page(folder, tmp_path, capsys):
     """Text and page have all figures, and the page is well-formed and has no scripts."""
     (folder / "d.txt").unlink()
     page = tmp_path / "report.html"
-    assert main(["report", str(folder), "--judge", JUDGE, "--html", str(page)]) == 0
+    assert main(["report", str(folder), "--judge", JUDGE, "--output", str(page)]) == 0
     text = capsys.readouterr().out
     assert "2026-W45" in text
     assert "3x3, judged by greedy" in text
@@ -206,15 +206,30 @@ def test_a_game_without_moves_has_no_accuracy():
 
 
 def test_your_own_finished_games(capsys):
-    """By default the report covers the finished games that a person played."""
-    session, player = open_session(), make_player("corner")
-    for is_computer in (False, True):
-        session.start(get_rules("2x4"), seed=1)
+    """All games that a person finished are counted, and the last ones are reviewed."""
+    session, player, ends = open_session(), make_player("corner"), []
+    for seed in range(RECENT_GAMES + 2):
+        session.start(get_rules("2x3:target=16"), seed=seed)
+        move = session.move if seed else lambda _: session.autoplay_step(player)
         while not session.game.is_over:
-            if is_computer:
-                session.autoplay_step(player)
-            else:
-                session.move(player.choose(session.game))
+            move(player.choose(session.game))
+        ends += [session.game] if seed else []
     session.close()
     assert main(["report", "--judge", JUDGE, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["games"] == 1
+    data = json.loads(capsys.readouterr().out)
+    assert (data["games"], data["moves"]) == (RECENT_GAMES, sum(end.ply for end in ends[1:]))
+    (career,), scores = data["careers"], sorted(end.score for end in ends)
+    assert career["median_score"] <= scores[len(ends) // 2] < career["median_score"] * 17 / 16
+    tiles = Counter(str(end.board.max_tile) for end in ends)
+    assert career.items() >= {
+        "games": len(ends), "won": sum(end.has_won for end in ends), "best_score": scores[-1],
+        "mean_score": pytest.approx(sum(scores) / len(ends)),
+        "moves": sum(end.ply for end in ends), "tiles": tiles,
+    }.items()  # fmt: skip
+    assert main(["report", "--judge", JUDGE]) == 0
+    text = capsys.readouterr().out
+    assert f"({RECENT_GAMES} of {len(ends)})" in text
+    for tile, count in tiles.items():
+        assert re.search(rf"^ +{tile} +{count}$", text, re.MULTILINE)
+    assert main(["report", "--judge", JUDGE, "--json", "--by", "Ada"]) == 0
+    assert json.loads(capsys.readouterr().out)["careers"] == []

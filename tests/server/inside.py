@@ -18,6 +18,7 @@ from web_server import SERVER_MESSAGES
 from py2048.app.storage import Account, RecordSummary, Store
 from py2048.app.storage.schema import rounds
 from py2048.core.game import Game, Record
+from py2048.server.admission import Caller
 from py2048.server.app import Server
 from py2048.server.play.games import GameService, new_account_id
 from py2048.server.settings import ServerSettings
@@ -72,26 +73,30 @@ class Visitor:
     ) -> None:
         self.account = account or Account(new_account_id(), None, None, 0, "")
         self.connection = ClientConnection(
-            self.account.id, rooms=server.backend.rooms, limits=server.limits, hints=server.hints,
-            battles=server.socket.battles, owner=self.account, address=address,
+            self.account.id, site=server, rooms=server.backend.rooms, owner=self.account,
+            caller=Caller(address, self.account.id),
         )  # fmt: skip
         self.state: Json = {}
         self._frames: asyncio.Queue[bytes] = asyncio.Queue()
         self._sending = asyncio.create_task(self.connection.run(self._frames.put))
         _visitors.setdefault(server, []).append(self)
 
-    async def receive(self) -> Json:
-        """Return the next message."""
-        frame = await asyncio.wait_for(self._frames.get(), 30)
-        msgspec.json.decode(frame, type=SERVER_MESSAGES)  # each is as described
-        message: Json = json.loads(frame)
+    async def receive(self, *, pongs: bool = False) -> Json:
+        """Return the next message, without the pongs that are sent while a request takes long."""
+        message: Json = {"type": "pong"}
+        while message["type"] == "pong":
+            frame = await asyncio.wait_for(self._frames.get(), 30)
+            msgspec.json.decode(frame, type=SERVER_MESSAGES)  # each is as described
+            message = json.loads(frame)
+            if pongs:
+                break
         self.state |= message.get("state") or message
         return message
 
     async def ask(self, kind: str, **fields: Any) -> Json:
         """Send a message and return the next one."""
         await self.connection.on_message(json.dumps({"type": kind, **fields}))
-        return await self.receive()
+        return await self.receive(pongs=kind == "ping")
 
     async def new(self, rules: str = "long:size=5x5", mode: str = "casual") -> Json:
         return await self.ask("new", rules=rules, mode=mode)

@@ -7,6 +7,7 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from markupsafe import Markup
 from store_games import add_record, new_online_game
 
 from py2048.app.storage import Store, open_store
@@ -69,19 +70,19 @@ def test_a_game_belongs_to_the_day_it_was_dealt_for(games: GameService) -> None:
     for days in (1, 2, 3):
         finished_daily(games.store, before(days, today), f"{before(days - 1, today)}T00:00:01Z")
     games.store.accounts.claim_name("ada", "Ada", "hash")
-    found = daily_page(games, str(today), "ada", today)
+    found = daily_page(games, str(today), "ada", today, Markup())
     assert found["streak"] == Streak(3, 3)
     shown = player_page(games, "Ada")
     assert shown
     assert shown[1]["streak"] == Streak(3, 3)
-    assert daily_page(games, str(today), "bob", today)["streak"] == Streak()
+    assert daily_page(games, str(today), "bob", today, Markup())["streak"] == Streak()
 
 
 def test_the_page_tells_the_place_among_all_players_of_a_day(games: GameService) -> None:
     """The page shows the player's game, its place among all games, and when the secret is shown."""
     today = datetime.now(UTC).date()
     made = {n: finished_daily(games.store, before(n, today), before(n, today)) for n in (1, 2, 5)}
-    found = daily_page(games, before(1, today), "ada", today)
+    found = daily_page(games, before(1, today), "ada", today, Markup())
     assert found["mine"].game == made[1]
     assert (found["place"], found["field"]) == (1, 1)
     assert found["revealed"] == revelation_of(before(1, today)).date() > today

@@ -16,12 +16,12 @@ from web_server import Browser, WebServer
 
 from py2048.app.storage.online import MIN_GUEST_TURNS
 from py2048.core.rules import MAX_POINTS
-from py2048.server import app, run, schema
-from py2048.server.api import api, hints
+from py2048.server import admission, app, run, schema, workers
+from py2048.server.api import api
 from py2048.server.commands import serve
 from py2048.server.http import connections, limits, middleware
 from py2048.server.http.monitoring import Metrics
-from py2048.server.play import games, rooms
+from py2048.server.play import games, messages
 from py2048.server.settings import ServerSettings
 from py2048.server.site import accounts, reviews
 
@@ -52,7 +52,7 @@ def test_every_limit_that_can_be_set_is_on_the_page() -> None:
 def test_every_fixed_limit_is_what_the_page_says() -> None:
     """The page's numbers for fixed limits equal the constants in the code."""
     limited = limits.RateLimits(SETTINGS, Metrics())
-    rate, uvicorn, queue = SimpleNamespace(**limited.buckets), Config(None), limited.hashing.slots
+    rate, uvicorn = SimpleNamespace(**limited.buckets), Config(None)
     minutes = 60
     expected: dict[str, tuple[float, ...]] = {
         "the head of a request": (connections.MAX_HEAD / 1024, connections.HEAD_TIMEOUT_S),
@@ -63,51 +63,27 @@ def test_every_fixed_limit_is_what_the_page_says() -> None:
         "a message on the WebSocket": (schema.MAX_CHARACTERS,),
         "a reader of an answer": (connections.WRITE_TIMEOUT_S,),
         "a silent WebSocket": (uvicorn.ws_ping_interval, uvicorn.ws_ping_timeout),
-        "what waits for a slow browser": (rooms.MAX_QUEUED_FRAMES, rooms.MAX_QUEUED_BYTES),
         "new games": (
             1 / rate.new_games.rate, rate.new_games.burst,
-            rate.new_games_from.rate, rate.new_games_from.burst,
         ),
-        "games in progress": (games.MAX_OPEN_GAMES,),
-        "actions in a game": (games.MAX_ACTIONS,),
         "boards": (games.MAX_SIDE, games.MAX_SIDE),
         "rules": (
             games.MAX_RULES_TEXT, games.MAX_TILE, games.MAX_TARGET, MAX_POINTS,
         ),
-        "hints": (rate.hints.rate, rate.hints.burst, hints.MAX_QUEUE),
-        "games that a computer player plays": (hints.MAX_AUTOPLAYS, hints.MAX_AUTOPLAYS_EACH),
-        "requests for reviews": (
-            1 / rate.reviews.rate, rate.reviews.burst,
-            1 / rate.reviews_from.rate, rate.reviews_from.burst, reviews.MAX_PENDING,
-            reviews.MAX_PENDING_EACH,
-        ),
-        "a review": (
-            reviews.MAX_MOVES, reviews.TIMEOUT_S / minutes, reviews.MAX_KEPT,
-        ),
-        "records to verify": (
-            1 / rate.verifications.rate, rate.verifications.burst,
-            limits.VERIFICATION_TOKENS_PER_CPU_S,
-            api.MAX_TURNS, limited.verifying.slots.max_each, limited.verifying.slots.max_total,
-        ),
-        "turns of finished games": (
-            rate.replays.rate, rate.replays.burst,
-            limited.replaying.slots.max_each, limited.replaying.slots.max_total,
-        ),
+        "reviews": (reviews.MAX_MOVES, reviews.TIMEOUT_S / minutes),
+        "a record to verify": (api.MAX_TURNS,),
         "wrong passwords and recovery codes": (
             rate.logins.burst, 1 / rate.logins.rate,
         ),
         "forms with a password": (
-            rate.passwords.burst, queue.max_each, queue.max_total,
+            rate.passwords.burst,
         ),
         "names": (2, accounts.MAX_NAME),
         "passwords": (accounts.MIN_PASSWORD, accounts.MAX_PASSWORD, accounts.MIN_GUESSES),
-        "recovery codes": (accounts.CODES,),
-        "programs of a person": (accounts.MAX_BOTS,),
         "sessions, and the cookies of guests": (app.MAX_SESSION_AGE / timedelta(days=1),),
-        "guests' games": (
+        "guests": (
             MIN_GUEST_TURNS, games.UNTOUCHED / timedelta(days=1), games.LOST / timedelta(days=1),
         ),
-        "turns made offline": (rate.offline.rate, rate.offline.burst),
         "daily games": (rate.new_dailies.burst, rate.known_dailies.burst),
     }  # fmt: skip
     told = {what: tuple(numbers_in(row[0])) for what, row in rows("Limits that are fixed").items()}
@@ -115,6 +91,32 @@ def test_every_fixed_limit_is_what_the_page_says() -> None:
     beside = rows("Limits that you set")
     assert run.BESIDE_SOCKETS in numbers_in(beside["`--sockets`"][1])
     assert run.BESIDE_SOCKETS_EACH in numbers_in(beside["`--sockets-per-address`"][1])
+
+
+def test_every_door_is_on_the_page() -> None:
+    """The page lists every door with its price, and the bounds of all doors."""
+    table = rows("Expensive requests")
+    doors = {each.strip("`"): row for each, row in table.items() if each.startswith("`")}
+    assert {name: float(row[0]) for name, row in doors.items()} == admission.PRICES_S
+    here = {name: numbers_in(row[2])[0] for name, row in doors.items() if "charged" in row[2]}
+    assert here == admission.HERE_FACTORS
+    text = PAGE.split("## Expensive requests")[1].split("\n## ")[0]
+    for told in (
+        f"{admission.RATE} processor seconds a second, and {admission.BURST_S:.0f} at once",
+        f"| {admission.MAX_WAIT_S:.0f} seconds |",
+        f"{reviews.MAX_AHEAD_S:.0f} seconds of expected",
+        f"at least {admission.MIN_PRICE_S} s",
+        f"more than {workers.TIMEOUT_S:.0f} seconds fails",
+    ):
+        assert told in text
+
+
+def test_every_state_of_readyz_is_documented() -> None:
+    """The operators' guide lists the reasons that `/readyz` gives."""
+    guide = (ROOT / "docs" / "how-to" / "run-a-server.md").read_text()
+    table = guide.split("Its reasons are:")[1].split("Players see")[0]
+    reasons = [line.split("|")[1] for line in table.splitlines() if line[:3] == "| `"]
+    assert set(re.findall(r"`([a-z-]+)`", "".join(reasons))) == {*messages.TROUBLES, "other"}
 
 
 def numbers_in(text: str) -> list[float]:

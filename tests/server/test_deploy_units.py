@@ -18,7 +18,10 @@ UNITS = sorted([*DEPLOY.glob("*.service"), *DEPLOY.glob("*.timer")])
 
 
 def test_units_start_what_there_is() -> None:
-    """The units call existing commands and agree on paths."""
+    """The units call existing commands and agree on paths; the image can build the package."""
+    copied = re.search(r"COPY (.+) /src/\n", (DEPLOY / "Dockerfile").read_text())
+    assert copied is not None
+    assert {"pyproject.toml", "hatch_build.py", "README.md"} <= set(copied[1].split())
     commands = dict(
         re.search(r"ExecStart=/opt/py2048/bin/py2048 (\w+) (.+)", unit.read_text()).groups()  # type: ignore[union-attr]
         for unit in DEPLOY.glob("*.service")

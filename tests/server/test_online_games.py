@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import random
 from collections.abc import Iterator
 from dataclasses import replace
@@ -17,14 +16,13 @@ from hypothesis import strategies as st
 from inside import record_of
 
 from py2048 import Direction, Game, make_player
-from py2048.app.session import Event, Moved, Undone
 from py2048.app.session.session import is_by_computer
 from py2048.app.storage import GameChange, open_store
 from py2048.app.storage.schema import turns
 from py2048.core.errors import RecordError, StorageError
 from py2048.core.fairness import check_fair
-from py2048.core.game.turn import encode_turn
 from py2048.core.rules import MAX_POINTS
+from py2048.presentation.events import Event, Moved, Undone
 from py2048.server.play import games as games_module
 from py2048.server.play.changes import GroupCommit
 from py2048.server.play.games import (
@@ -35,9 +33,8 @@ from py2048.server.play.games import (
     GameService,
     OnlineGame,
     checked_rules,
-    replay_offline,
 )
-from py2048.server.play.messages import rules_info
+from py2048.server.play.messages import game_row, rules_info
 from py2048.server.schema import ActionRejected
 
 
@@ -73,6 +70,9 @@ def test_a_table_comes_back_as_it_was_left(games: GameService) -> None:
         game.move(number, game.session.game.legal_directions()[0])
     game.undo(11)
     assert write(games, game) == set()
+    found = games.find(game.id)
+    assert found is not None
+    assert game_row(found).board == "assisted"
     again = games.load(game.id)
     assert again.version == game.version == 11
     assert again.session.game.board == game.session.game.board
@@ -80,23 +80,6 @@ def test_a_table_comes_back_as_it_was_left(games: GameService) -> None:
     again.move(12, direction)
     game.move(12, direction)
     assert again.session.game.board == game.session.game.board
-
-
-def test_turns_made_offline_are_played_once(games: GameService) -> None:
-    """Offline turns are replayed once, in a copy that the game adopts and saves."""
-    game = games.begin_game("ada", "classic", "casual")
-    game.move(1, game.session.game.legal_directions()[0])
-    write(games, game)
-    there = Game(game.session.rules, board=(board := game.session.game.board))
-    turn = there.play(there.legal_directions()[0])
-    played = replay_offline(game.tracked.copy(), encode_turn(turn))
-    assert game.session.game.board == board
-    game.take_offline(2, played)
-    assert game.session.game is played.game
-    assert write(games, game) == set()
-    again = games.load(game.id)
-    assert (again.session.game.board, again.session.category) == (there.board, "plain")
-    assert again.tracked.offline
 
 
 def test_following_another_process(games: GameService) -> None:
@@ -214,13 +197,6 @@ def test_a_forged_game_does_not_count(games: GameService) -> None:
     assert record_of(games, game.id) is None
 
 
-def test_games_left_behind_are_finished(games: GameService) -> None:
-    """Games whose process died before creating the record are finished by the next process."""
-    game = finish(games, "ranked")
-    assert games.finalize_orphans() == {}
-    assert record_of(games, game.id) is not None
-
-
 @pytest.mark.parametrize(
     "damage",
     [
@@ -331,6 +307,18 @@ def test_only_too_many_games_cost_one_without_a_move(
         assert gone not in kept
 
 
+def test_only_games_played_lately_are_live(
+    games: GameService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A player's page lists games in progress that had a move in the last minutes."""
+    game = games.begin_game("ada", "classic", "casual")
+    game.move(1, game.session.game.legal_directions()[0])
+    write(games, game)
+    assert [each.id for each in games.live_games_of("ada")] == [game.id]
+    monkeypatch.setattr(games_module, "LIVE", timedelta(0))
+    assert games.live_games_of("ada") == []
+
+
 def test_a_game_has_an_end(games: GameService, monkeypatch: pytest.MonkeyPatch) -> None:
     """After the maximum number of actions, moves by people and computers are rejected."""
     monkeypatch.setattr(games_module, "MAX_ACTIONS", 3)
@@ -355,7 +343,7 @@ async def test_the_writer_writes_in_order_and_all(games: GameService) -> None:
     for game in online:
         game.move(1, game.session.game.legal_directions()[0])
         writer.submit(game.tracked.take_change(), answers.append)
-    await asyncio.to_thread(writer.close)
+    await writer.close()
     assert [each.id for each in heard] == [game.id for game in online]
     assert answers == [None] * 10
     assert all(games.store.games.find(game.id).revision == 1 for game in online)
@@ -371,7 +359,7 @@ async def test_the_writer_tells_of_failures(games: GameService) -> None:
     change = game.tracked.take_change()
     writer.submit(change, answers.append)
     writer.submit(replace(change, id="other"), answers.append)
-    await asyncio.to_thread(writer.close)
+    await writer.close()
     assert [type(error) for error in answers] == [StorageError] * 2
 
 

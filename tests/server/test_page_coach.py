@@ -24,7 +24,7 @@ from py2048.core.rules import Rules, get_rules
 from py2048.players.ntuple.layout import NetworkLayout
 from py2048.players.ntuple.network import Network
 from py2048.players.ntuple.weights import browser_script, load, save, save_packed
-from py2048.players.search.expectimax import Expectimax
+from py2048.players.search.expectimax import Evaluation, Expectimax
 from py2048.presentation.hints import DirectionRow, headline, options_of, reason_of
 from py2048.presentation.words import accuracy_note, accuracy_text
 from py2048.review.advice import Hint
@@ -46,7 +46,7 @@ const load = (name) => import(`${folder}/${name}.js`);
 const { rules: text, questions, sentences, language } = JSON.parse(readFileSync(0, "utf8"));
 const getElementById = () => ({ textContent: JSON.stringify(sentences) });
 globalThis.document = { documentElement: { lang: language }, getElementById };
-if (language !== "en") await load(`messages-${language}`);
+if (language !== "en") for (const part of ["", "-later"]) await load(`messages-${language}${part}`);
 const [{ Network }, { Playouts }, { Coaching }, { parseRules }, words] =
   await Promise.all(["network", "playouts", "coaching", "rules", "words"].map(load));
 await import(script);
@@ -145,13 +145,13 @@ def test_the_page_values_boards_as_the_package_does(tmp_path: Path) -> None:
                 assert rated == values
 
 
-def test_tuples_of_any_cells_are_looked_up(tmp_path: Path) -> None:
-    """Tuples spread over the board find their weights, too."""
+def test_any_network_is_looked_up_and_searched(tmp_path: Path) -> None:
+    """Tuples spread over the board find their weights, and values below zero are searched."""
     tuples = ((0, 2, 4, 6, 9, 11), (0, 3, 5, 8, 10), (1, 5, 9), (11,), (0, 1, 2, 3, 4, 5))
     layout, draw = NetworkLayout(3, 4, tuples), np.random.default_rng()
     weights = np.zeros(layout.weights, np.float32)
-    used = draw.integers(layout.weights, size=layout.weights // 50)
-    weights[used] = draw.integers(-999, 999, len(used))
+    used = draw.integers(layout.weights, size=layout.weights // 10)
+    weights[used] = draw.integers(-999, 99, len(used))
     rules, path = get_rules("3x4"), tmp_path / "spread.npz"
     network = save_packed(Network(layout, rules, weights), path, step=0.5)
     boards = boards_of(rules, 300)
@@ -159,6 +159,7 @@ def test_tuples_of_any_cells_are_looked_up(tmp_path: Path) -> None:
     found = ask(rules, tmp_path, questions, browser_script(path))
     assert [value for value, _ in found] == [network.value(board) for board in boards]
     assert any(value for value, _ in found)
+    check_search(rules, network.value, tmp_path, browser_script(path))
 
 
 @pytest.mark.parametrize("name", NETWORKS)
@@ -183,10 +184,14 @@ def test_games_played_on_are_the_packages(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["classic", "2x4"])
 def test_the_computer_player_searches_as_the_package_does(name: str, tmp_path: Path) -> None:
     """The values are those of expectimax, which is deeper with at most two empty cells."""
-    rules, value = get_rules(name), load(NETWORKS[name]).value
+    check_search(get_rules(name), load(NETWORKS[name]).value, tmp_path)
+
+
+def check_search(rules: Rules, value: Evaluation, folder: Path, network: bytes = b"") -> None:
+    """Check the values of a few boards that are nearly full."""
     boards = [each for each in played_boards(rules, 100) if len(each.empty_cells()) < 4][:6]
     questions = [{"type": "search", "board": each.rows} for each in boards]
-    for board, values in zip(boards, ask(rules, tmp_path, questions), strict=True):
+    for board, values in zip(boards, ask(rules, folder, questions, network), strict=True):
         depth = 2 if len(board.empty_cells()) > 2 else 3
         expected = Expectimax(rules, value, depth).rate(board)
         assert values == pytest.approx({str(way): expected[way] for way in expected}, rel=1e-9)

@@ -13,6 +13,7 @@ from inside import Json, Visitor, running
 from py2048.app.session.tracked_game import TrackedGame
 from py2048.app.storage import SavedGame
 from py2048.core.game.turn import Draws
+from py2048.server.admission import SERVER
 from py2048.server.app import Server
 from py2048.server.play.changes import GameNotices
 from py2048.server.play.rooms import Client
@@ -165,26 +166,6 @@ async def test_a_game_that_was_deleted_elsewhere_is_gone_here(two: Two) -> None:
 # The end of a casual game, in one process
 
 
-async def test_a_casual_game_counts_the_moment_it_ends_until_an_undo(sqlite_url: str) -> None:
-    """A finished casual game counts immediately; an undo removes its record and score."""
-    rules = "x:size=2x2"
-    async with running(sqlite_url) as server:
-        player, store = Visitor(server), server.backend.rooms.games.store
-        game = (await player.new(rules))["game"]
-        await play_out(player)
-        ended, other = player.state["score"], Visitor(server, player.account)
-        assert (await player.new(rules))["best"] == ended > 0
-        assert store.records.summary(game) is not None
-        state = await other.ask("open", game=game)
-        undone = await other.ask("undo", number=state["version"] + 1)
-        assert undone["best"] == undone["score"]
-        assert store.records.summary(game) is None
-        assert store.scores.summaries(player.account.id) == []
-        assert (await player.new(rules))["best"] == 0
-        assert (await other.ask("redo", number=undone["version"] + 1))["best"] == ended
-        assert (await other.new(rules))["best"] == ended
-
-
 async def test_an_end_that_is_closed_elsewhere_refuses_an_undo(sqlite_url: str) -> None:
     """An undo after another process has closed the end is rejected with the state."""
     async with running(sqlite_url) as server:
@@ -212,7 +193,7 @@ async def test_a_visitor_who_goes_while_a_game_is_loaded_leaves_no_room_open(
         rooms = server.backend.rooms
         assert not rooms.open
         for staying in (0, 1):
-            finding = [asyncio.create_task(rooms.find(game)) for _ in range(2 + staying)]
+            finding = [asyncio.create_task(rooms.find(game, SERVER)) for _ in range(2 + staying)]
             await asyncio.sleep(0)
             for task in finding[staying:]:
                 task.cancel()

@@ -293,6 +293,8 @@ async def test_everybody_hears_how_it_goes(file: str) -> None:
         found.shift(ends=timedelta(0))
         for visitor in (one, two, late):
             assert (await until(visitor, lambda each: each["stage"] == "over"))["players"]
+        while one.state["outcome"] != "ended":  # the open game is read again
+            await one.receive()
         assert (await late.ask("battle", battle="nothing"))["reason"] == "unknown_game"
         for visitor in (one, two, late):
             visitor.leave()

@@ -37,7 +37,6 @@ from py2048.server.play import rooms
 from py2048.server.play.games import GameService, ThinkingClock, replayed
 from py2048.server.schema import BOARDS, ActionRejected
 from py2048.server.settings import ServerSettings
-from py2048.server.site.auth import TokenCache, User
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 RULES = "2x4"
@@ -481,18 +480,3 @@ def test_a_person_has_a_few_programs(web_server):
     refused = person.form("/account/bot", name="Number six")
     assert refused.status == 403
     assert "5 programs" in refused.text
-
-
-def test_known_tokens_are_looked_up_again():
-    """Cached tokens expire and are dropped when a session ends; only hashes are cached."""
-    now = 0.0
-    known, bot = TokenCache(lambda: now), User("bot")
-    known.add("s3cret", bot)
-    assert known.find("s3cret") is bot
-    assert known.find("other") is known.find(None) is None
-    assert "s3cret" not in str(vars(known))
-    now = 16.0
-    assert known.find("s3cret") is None
-    known.add("s3cret", bot)
-    known.clear()
-    assert known.find("s3cret") is None

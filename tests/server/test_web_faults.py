@@ -117,24 +117,6 @@ async def test_autoplay_stops_when_a_move_cannot_be_saved(tmp_path: Path) -> Non
         assert (await player.move())["type"] == "events"
 
 
-async def test_computer_players_are_left_to_others(tmp_path: Path) -> None:
-    """Autoplay is limited to two games per account and half of all games per address."""
-    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}") as server:
-        crowd = [Visitor(server) for _ in range(4)]
-        tabs = [Visitor(server, crowd[0].account) for _ in range(2)]
-        others = [Visitor(server, address="127.0.0.2") for _ in range(2)]
-        kinds = []
-        for each in (crowd[0], *tabs, *crowd[1:], *others):
-            await each.new()
-            answer = await each.ask("autoplay", player="random", delay=10_000)
-            kinds.append(answer.get("reason", answer["type"]))
-        one, busy = "autoplay", "busy"
-        assert kinds == [one, one, busy, one, one, busy, one, one]
-        await crowd[0].receive()  # its first move: the next is far away
-        crowd[0].leave()
-        assert (await crowd[3].ask("autoplay", player="random"))["type"] == "autoplay"
-
-
 @contextmanager
 def full_file_system(folder: Path) -> Iterator[Callable[[], None]]:
     """Mount a one-megabyte file system on `folder`; yield a function that fills it up."""

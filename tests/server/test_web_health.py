@@ -9,6 +9,7 @@ import pytest
 from web_server import Browser, serving
 
 from py2048.cli import main
+from py2048.server.app import strong_networks
 
 
 async def test_the_metrics_count_what_happened(browser: Browser) -> None:
@@ -53,21 +54,23 @@ def test_without_a_store_the_server_lives_and_is_not_ready(tmp_path: Path) -> No
         assert str(damaged) not in browser.get("/leaderboards").text
 
 
-def test_a_taken_port_is_told(
-    tmp_path: Path, browser: Browser, capsys: pytest.CaptureFixture[str]
+def test_a_place_that_is_taken_or_not_here_is_told(
+    browser: Browser, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A server on a used port exits with status 2 and one line."""
-    assert main(["serve", "--port", str(browser.server.port)]) == 2
-    error = capsys.readouterr().err
-    assert "choose another --port" in error
-    assert error.count("\n") == 1
+    """For an unavailable host or port, one line suggests changing it, and the status is 2."""
+    taken = str(browser.server.port)
+    for host, port in (("127.0.0.1", taken), ("nope.invalid", "0"), ("192.0.2.1", "0")):
+        assert main(["serve", "--host", host, "--port", port]) == 2
+        error = capsys.readouterr().err
+        assert f"choose another --{'port' if port == taken else 'host'}" in error
+        assert error.count("\n") == 1
 
 
-def test_a_place_that_is_not_here_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    """For an unavailable host, the error suggests changing the host."""
-    for host in ("nope.invalid", "192.0.2.1"):
-        assert main(["serve", "--host", host, "--port", "0"]) == 2
-        assert "choose another --host" in capsys.readouterr().err
+def test_the_strong_networks_are_named(browser: Browser) -> None:
+    """The log and `/readyz` name the strong networks that are installed."""
+    assert (names := browser.get("/readyz").json()["networks"]) == strong_networks()
+    logged = next(line for line in browser.server.logged() if "strong" in line["message"])
+    assert logged.get("networks", []) == names
 
 
 def test_what_is_no_database_is_told(

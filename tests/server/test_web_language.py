@@ -15,7 +15,8 @@ from tests import pseudo
 from web_server import Browser
 
 from py2048.app.storage import open_store
-from py2048.server.app import make_app
+from py2048.server import workers
+from py2048.server.app import Server
 from py2048.server.settings import ServerSettings
 
 PORTUGUESE = "pt-PT,pt;q=0.9,en;q=0.5"
@@ -87,8 +88,9 @@ async def test_no_text_of_a_page_is_left_out(
     url = f"sqlite:///{tmp_path / 'store.sqlite3'}"
     with closing(open_store(url)) as store:
         game = add_game(store, rules="classic:size=2x2")
+    monkeypatch.setattr(workers.Worker, "run", lambda _worker, *call: workers.timed(*call))
     with pseudo.spoken(tmp_path, monkeypatch):
-        app = make_app(ServerSettings("k" * 16, url))
+        app = Server(ServerSettings("k" * 16, url)).asgi()
         us = httpx.AsyncClient(
             transport=httpx.ASGITransport(app),
             base_url="http://test",

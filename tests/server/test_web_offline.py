@@ -13,6 +13,7 @@ from py2048.core.board import Board
 from py2048.core.game import Game
 from py2048.core.game.turn import encode_turn
 from py2048.core.rules import Rules
+from py2048.server import admission
 from py2048.server.app import Server
 from py2048.server.schema import BOARDS
 from py2048.server.site.games import game_page
@@ -114,22 +115,19 @@ async def test_where_rules_punish_attempts_they_are_turns(server: Server) -> Non
     assert refused["reason"] == "offline"
 
 
-async def test_an_address_has_so_many_turns(server: Server) -> None:
-    """Offline turns are limited per address, weighted by board size."""
-    refused: list[Json] = []
-    while not refused:
-        guest = Visitor(server, address="::a")
-        await guest.new("classic:size=16x16")
-        _, turns = played_on(guest.state, 200)
-        answer = await guest.ask("offline", number=1, turns=turns)
-        refused += [answer] if answer["type"] == "refused" else []
-        guest.leave()
-    assert refused[0]["reason"] == "busy"
-    assert refused[0]["retry_ms"] > 0
-    other = Visitor(server, address="::b")
-    await other.new()
-    _, turns = played_on(other.state, 3)
-    assert (await other.ask("offline", number=1, turns=turns))["type"] == "state"
+async def test_an_address_has_so_many_turns(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Offline turns are charged to their address, with many times their processor time."""
+    monkeypatch.setitem(admission.HERE_FACTORS, "offline", 1e6)
+    visitors = [Visitor(server, address=address) for address in ("::a", "::a", "::b")]
+    turns = [played_on(await visitor.new(), 30)[1] for visitor in visitors]
+    answers = [
+        await visitor.ask("offline", number=1, turns=text)
+        for visitor, text in zip(visitors, turns, strict=True)
+    ]
+    assert [each["type"] for each in answers] == ["state", "refused", "state"]
+    assert (answers[1]["reason"], answers[1]["retry_ms"] > 0) == ("busy", True)
 
 
 @pytest.mark.parametrize("mode", ["ranked", "daily"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -14,9 +13,9 @@ from py2048.app.session import PositionSnapshot
 from py2048.core.board import Board
 from py2048.core.errors import PlayerError
 from py2048.core.rules import get_rules
-from py2048.server.api.hints import HintService
+from py2048.server import websocket
 from py2048.server.app import Server
-from py2048.server.websocket import VIOLATION
+from py2048.server.hints import answers_of
 
 WIDE = "wide:size=1x6,start=2x2:1,spawn=2:1,target=none"
 
@@ -119,7 +118,10 @@ async def test_a_chain_does_not_go_on_in_another_game(server: Server) -> None:
 async def test_a_hint_for_a_board_that_another_tab_has_changed_is_refused(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A hint for a position that another tab has left is rejected and not counted."""
+    """A hint for a position that another tab has left is rejected and not counted.
+
+    A page that waits for it hears pongs, because its pings wait behind the request.
+    """
     visitor = Visitor(server)
     game = (await visitor.new())["game"]
     other = Visitor(server, visitor.account)
@@ -128,10 +130,12 @@ async def test_a_hint_for_a_board_that_another_tab_has_changed_is_refused(
 
     async def slowly(*args: Any) -> AsyncIterator[Any]:
         async for hint in advise(*args):
+            assert (await visitor.receive(pongs=True))["type"] == "pong"
             await other.move()
             assert (await visitor.receive())["type"] == "events"
             yield hint
 
+    monkeypatch.setattr(websocket, "PONG_PERIOD_S", 0.1)
     monkeypatch.setattr(server.hints, "advise", slowly)
     refused = await visitor.ask("hint", number=1, chain=1)
     assert (refused["type"], refused["reason"]) == ("refused", "gap")
@@ -149,27 +153,9 @@ async def test_undo_goes_with_a_chain(server: Server) -> None:
     assert await answers(visitor, 3) == [(legal[0], 1), (legal[0], 2), ("nothing", 1)]
 
 
-async def test_a_hint_under_rules_that_a_player_refuses_fails_as_a_player_s() -> None:
+def test_a_hint_under_rules_that_a_player_refuses_fails_as_a_player_s() -> None:
     """A player that cannot handle the rules is reported as a player error."""
     rules = get_rules("classic:size=2x2,spawn=2:9+8589934592:1")
     snapshot = PositionSnapshot(rules, Board.parse("2 2 / . ."), 0)
     with pytest.raises(PlayerError, match="too large for compiled games"):
-        async for _ in HintService(("montecarlo",)).advise("montecarlo", snapshot):
-            pass
-
-
-async def test_a_client_that_waits_as_told_is_never_closed(tmp_path: Path) -> None:
-    """Clients that wait as requested stay connected; others are disconnected."""
-    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}", moves_rate=100) as server:
-        patient, hasty = Visitor(server), Visitor(server)
-        refusals = 0
-        while refusals < 60:
-            answer = await patient.ask("ping")
-            if answer["type"] == "refused":
-                refusals += 1
-                await asyncio.sleep(answer["retry_ms"] / 1000 + 0.001)
-        assert patient.connection.close_code is None
-        for _ in range(400):
-            await hasty.connection.on_message('{"type":"ping"}')
-            await asyncio.sleep(0)  # its answers are sent
-        assert hasty.connection.close_code == VIOLATION
+        answers_of("montecarlo", snapshot, None, False)

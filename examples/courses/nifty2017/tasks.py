@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 from py2048.courses.grading import (
@@ -175,7 +174,7 @@ GRADING = Grading(
     files=("game.py", "starter_2048.py"),
     expects=("make_board", "get_piece", "place_piece", "place_random", "have_lost", "swipe_left"),
     tasks=tuple(
-        replace(task, checks=checks, reference_patches=lent(name))
-        for task, (name, checks) in zip(SHEET.values(), CHECKS.items(), strict=True)
+        SHEET.task(number, *checks, patches=lent(name))
+        for number, (name, checks) in zip(SHEET, CHECKS.items(), strict=True)
     ),
 )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -197,7 +196,6 @@ GRADING = Grading(
     files=("game.py", "poc_2048.py"),
     expects=("merge", "TwentyFortyEight"),
     tasks=tuple(
-        replace(SHEET[id_], checks=checks, reference_patches=PATCHES.get(id_, ()))
-        for id_, checks in CHECKS.items()
+        SHEET.task(id_, *checks, patches=PATCHES.get(id_, ())) for id_, checks in CHECKS.items()
     ),
 )

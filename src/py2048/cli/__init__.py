@@ -24,7 +24,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     (``python -X dev``), operating system errors keep their traceback.
 
     Args:
-        arguments: Words after ``py2048``. By default, those of the process.
+        arguments: Command-line arguments after ``py2048``. Defaults to the arguments of the
+            process.
     """
     words = sys.argv[1:] if arguments is None else arguments
     streams.settle()
@@ -37,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _fail(str(error), 2)
     except KeyboardInterrupt:
         return streams.INTERRUPTED
-    except BrokenPipeError:  # the reader exited, as in `py2048 watch | head`
+    except BrokenPipeError:  # the process reading the pipe has exited, as in `py2048 watch | head`
         streams.discard(sys.stdout)
         return 0
     except OSError as error:
@@ -50,8 +51,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _dispatch(words: Sequence[str]) -> int:
     """Run a command.
 
-    Without arguments, the last game is opened without loading the argument parser, which is slow.
-    Shell completion also runs without arguments.
+    If there are no arguments, open the last game without loading the argument parser, because the
+    parser is slow. Shell completion also runs without arguments.
     """
     if not words and COMPLETION not in os.environ:
         from py2048.app.commands.screens import open_screen
@@ -65,7 +66,7 @@ def _refuse_empty(words: Sequence[str]) -> None:
     """Reject empty arguments, which usually come from an unset shell variable.
 
     Raises:
-        Py2048Error: An argument or an option's value is empty.
+        Py2048Error: If an argument or the value of an option is empty.
     """
     for before, word in pairwise(("py2048", *words)):
         name, equals, value = word.partition("=")
@@ -98,8 +99,8 @@ def _run(words: Sequence[str]) -> int:
 def _words_split_by_bash() -> Iterator[None]:
     """Rejoin words that Bash splits at ``:`` and ``=``, and adapt the printed completions.
 
-    Bash keeps the part of a word up to the last separator, so completions are printed without this
-    part.
+    Bash replaces only the part of a word after the last separator, so only that part of each
+    completion is printed.
     """
     words = os.environ["COMP_WORDS"].split("\n")[: int(os.environ["COMP_CWORD"]) + 1]
     joined = re.sub(r"\n([:=])(\n|$)", r"\1", "\n".join(words))

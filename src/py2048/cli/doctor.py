@@ -13,15 +13,16 @@ from typing import NamedTuple
 from py2048.app.storage import FILE_NAME, URL_VARIABLE, open_store
 from py2048.core import errors
 from py2048.core.folders import data_folder
+from py2048.core.installation import install_line
 from py2048.core.language import LANGUAGES, N_, _, language, number, use_language
 from py2048.core.language import language_of_environment as wanted_language
 from py2048.presentation import options, streams
 
 COLOURS = {"truecolor": "24", "256": "8", "standard": "4"}
-"""Colour depth in bits, by Rich's name of the colour system."""
+"""Colour depth in bits for each of Rich's colour systems."""
 
 EXTRA = re.compile(r"([\w.-]+).*extra == ['\"](\w+)['\"]")
-"""Matches the name of a library and its extra in the package metadata."""
+"""Matches a requirement in the package metadata; the groups are the library and its extra."""
 
 
 class ComponentStatus(NamedTuple):
@@ -30,7 +31,7 @@ class ComponentStatus(NamedTuple):
     Attributes:
         part: Name of the component.
         state: ``ok``, ``missing`` or ``broken``.
-        about: Details, or how to fix the component if it is missing or broken.
+        about: Details about the component or, if it is missing or broken, how to fix it.
     """
 
     part: str
@@ -41,7 +42,7 @@ class ComponentStatus(NamedTuple):
 def doctor(json: options.JsonOption = False) -> int:
     """Check the installation and print how to fix what is missing or broken.
 
-    The status is 1 if something that was set up is broken.
+    The exit status is 1 if any component is broken, and 0 if components are only missing.
     """
     with use_language(wanted_language()), streams.StatusLine(quiet=json):
         rows = [_checked(_(part), check) for part, check in CHECKS.items()]
@@ -61,9 +62,7 @@ def _checked(part: str, check: Callable[[], str]) -> ComponentStatus:
     except (errors.MissingExtraError, errors.CourseError) as error:
         return ComponentStatus(part, "missing", str(error))
     except errors.WeightsError as error:
-        return ComponentStatus(
-            part, "broken", f"{error}: {errors.install_line('--force-reinstall', 'py2048')}"
-        )
+        return ComponentStatus(part, "broken", f"{error}: {install_line(repair=True)}")
     except (errors.Py2048Error, OSError) as error:
         return ComponentStatus(part, "broken", str(error))
 
@@ -117,8 +116,8 @@ def _networks() -> str:
     for file in files:
         weights.checked_header_of(file)
     text = _("{n}, all whole").format(n=len(files))
-    if len(weights.shipped_folders()) == 1:
-        text += _("; stronger ones: {line}").format(line=errors.install_line("py2048[strong]"))
+    if len(weights.shipped_folders()) == 1 and (line := install_line("strong")):
+        text += _("; stronger ones: {line}").format(line=line)
     return text
 
 
@@ -139,7 +138,7 @@ def _grader() -> str:
 
 
 def _extras() -> dict[str, list[str]]:
-    """Return the names of the libraries in each extra."""
+    """Return the names of the libraries that each extra installs."""
     extras: dict[str, list[str]] = {}
     for each in importlib.metadata.requires("py2048") or ():
         if (parts := EXTRA.match(each)) and parts[1] != "py2048" and parts[2] != "all":
@@ -151,7 +150,7 @@ def _extra(name: str, libraries: list[str]) -> str:
     try:
         return ", ".join(f"{each} {importlib.metadata.version(each)}" for each in libraries)
     except importlib.metadata.PackageNotFoundError:
-        raise errors.MissingExtraError(errors.install_line(f"py2048[{name}]")) from None
+        raise errors.MissingExtraError(install_line(name)) from None
 
 
 CHECKS = {

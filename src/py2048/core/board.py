@@ -33,7 +33,7 @@ class LineSlide(NamedTuple):
         line: The line after the slide.
         points: Sum of the tiles created by merges.
         steps: One ``(source, target, merged)`` per tile, in the order in which the tiles move.
-            `merged` is true if the tile merged into an equal one.
+            `merged` is true if the tile merged into an equal tile.
     """
 
     line: Line
@@ -45,9 +45,9 @@ def slide_line(line: Line, merging: Merging = Merging.ONCE) -> LineSlide:
     """Slide `line` towards its first cell.
 
     The tiles move one after the other, starting with the one nearest the wall. A tile stops at the
-    wall or at another tile. If the other tile is equal, the two merge and move no further. With
-    `Merging.ONCE`, a tile that has merged cannot merge again in the same slide; with
-    `Merging.CASCADE` it can, so ``2 2 4 8`` becomes ``16`` while ``4 2 2`` becomes ``4 4``.
+    wall or at another tile. Two equal tiles merge and move no further. With `Merging.ONCE`, a tile
+    that has merged cannot merge again in the same slide; with `Merging.CASCADE` it can, so
+    ``2 2 4 8`` becomes ``16`` while ``4 2 2`` becomes ``4 4``.
 
     >>> slide_line((2, 2, 4, 8)).line
     (4, 4, 8, 0)
@@ -92,12 +92,12 @@ def slide(rows: Rows, direction: Direction, merging: Merging = Merging.ONCE) -> 
 
 
 def legal_directions(rows: Rows) -> tuple[Direction, ...]:
-    """Return the directions that change `rows`. `Merging` does not affect them."""
+    """Return the directions that change `rows`, which do not depend on the merge rule."""
     return tuple(direction for direction in Direction if slide(rows, direction)[0] != rows)
 
 
 def has_equal_neighbours(rows: Rows) -> bool:
-    """Return whether two neighbouring cells are equal, so that even a full board can move."""
+    """Return whether any neighbouring cells are equal, so a full board still has a legal move."""
     along = (*rows, *zip(*rows, strict=True))
     return any(one == other for line in along for one, other in pairwise(line))
 
@@ -113,18 +113,21 @@ def symmetries(rows: Rows) -> Iterator[Rows]:
 
 
 def canonical(rows: Rows) -> Rows:
-    """Return the smallest of the `symmetries` of `rows`, the same for each of them."""
+    """Return the smallest symmetric image of `rows`, which is the same for all of its images."""
     return min(symmetries(rows))
 
 
 # --- boards --------------------------------------------------------------------------------------
 
-# A 4x4 game has only a few thousand different lines, so boards cache slides per line.
+# A 4x4 game contains only a few thousand different lines, so boards cache the slide of each line.
 _LINE_CACHE_SIZE = 1 << 14
 
 
 def _cached_slide(merging: Merging, is_forward: bool) -> Callable[[Line], LineSlide]:
-    """Return a cached slide towards the first or last cell; `steps` count from the first cell."""
+    """Return a cached function that slides a line in one direction.
+
+    In the results, `steps` always count cells from the first cell.
+    """
     step = 1 if is_forward else -1
 
     @lru_cache(_LINE_CACHE_SIZE)
@@ -149,7 +152,7 @@ _CACHED_SLIDES = {
 
 @lru_cache(_LINE_CACHE_SIZE)
 def _mobility(line: Line) -> int:
-    """Return bits for the ends a line can slide towards: 0 for the first cell, 1 for the last."""
+    """Return the possible slides as bits: bit 0 towards the first cell, bit 1 towards the last."""
     bits = 0
     for one, other in pairwise(line):
         if other and one in (0, other):
@@ -165,12 +168,12 @@ _DIRECTIONS_BY_BITS = tuple(
 
 
 class Motion(NamedTuple):
-    """The movement of one tile in a slide.
+    """The movement of one tile during a slide.
 
     Attributes:
         source: The cell the tile leaves.
-        target: The cell it reaches; equal to `source` if it does not move.
-        merged: Whether it merges into an equal tile at `target`.
+        target: The cell where the tile ends up; equal to `source` if it does not move.
+        merged: Whether the tile merges into an equal tile at `target`.
     """
 
     source: Cell
@@ -193,7 +196,7 @@ class Board:
 
     @classmethod
     def from_rows(cls, rows: Iterable[Iterable[int]]) -> Board:
-        """Return the board with these rows, listed from the top.
+        """Create a board from its rows, listed from the top.
 
         >>> Board.from_rows([[0, 2], [2, 4]]).max_tile
         4
@@ -233,7 +236,7 @@ class Board:
         ((2, 0), (4, 8))
 
         Raises:
-            BoardError: If the text is not a board; the message names the value.
+            BoardError: If the text is not a board; the message quotes the invalid part.
         """
         check_kind(text, str, BoardError, "the text of a board, such as '2 . / 4 8'")
         rows = text.replace(";", "\n").replace("/", "\n").splitlines()
@@ -252,12 +255,12 @@ class Board:
 
     @property
     def max_tile(self) -> int:
-        """The largest tile, or 0 on an empty board."""
+        """The largest tile, or 0 if the board is empty."""
         return max(map(max, self._rows))
 
     @property
     def sum(self) -> int:
-        """The sum of all tiles, which a slide never changes."""
+        """The sum of all tiles; slides never change it."""
         return sum(map(sum, self._rows))
 
     def empty_cells(self) -> list[Cell]:
@@ -271,10 +274,10 @@ class Board:
         ]
 
     def slide(self, direction: Direction | str, merging: Merging = Merging.ONCE) -> Slide:
-        """Slide all tiles in `direction`; `Slide.changed` tells whether the move was legal.
+        """Slide all tiles in `direction`. The move is legal if `Slide.changed` is true.
 
         Raises:
-            DirectionError: If `direction` is not a direction and cannot be parsed as one.
+            DirectionError: If `direction` is neither a direction nor the text of one.
             RulesError: If `merging` is not a `Merging`.
         """
         if not isinstance(direction, Direction):
@@ -366,8 +369,8 @@ class Slide:
     Attributes:
         before: The board before the slide.
         direction: The direction of the slide.
-        merging: How often a tile could merge in this slide.
-        board: The afterstate: the board before a new tile spawns.
+        merging: The merge rule that this slide follows.
+        board: The afterstate, which is the board before a new tile spawns.
         points: Sum of the tiles created by merges.
     """
 
@@ -379,25 +382,25 @@ class Slide:
 
     @property
     def changed(self) -> bool:
-        """Whether the slide changed the board, which makes the move legal."""
+        """Whether the slide changed the board; if so, the move is legal."""
         return self.board is not self.before
 
     @property
     def motions(self) -> tuple[Motion, ...]:
         """The motion of every tile, line by line, starting at the wall."""
-        rows, is_vertical = self.before._rows, self.direction.is_vertical
-        along = zip(*rows) if is_vertical else rows  # noqa: B905 - same length
-        slid = map(_CACHED_SLIDES[self.merging, self.direction.is_forward], along)
+        rows, direction = self.before._rows, self.direction
+        along = zip(*rows) if direction.is_vertical else rows  # noqa: B905 - same length
         motions: list[Motion] = []
-        for index, line in enumerate(slid):
-            motions += _motions(is_vertical, index, line.steps)
+        for index, line in enumerate(along):
+            motions += _motions(direction, index, line, self.merging)
         return tuple(motions)
 
 
-@lru_cache(maxsize=4096)  # games on 4x4 boards use a few hundred entries
-def _motions(is_vertical: bool, index: int, steps: Steps) -> tuple[Motion, ...]:
+@lru_cache(_LINE_CACHE_SIZE)
+def _motions(direction: Direction, index: int, line: Line, merging: Merging) -> tuple[Motion, ...]:
     """Return the motions in row or column number `index`."""
-    if is_vertical:
+    steps = _CACHED_SLIDES[merging, direction.is_forward](line).steps
+    if direction.is_vertical:
         return tuple(Motion((here, index), (there, index), merged) for here, there, merged in steps)
     return tuple(Motion((index, here), (index, there), merged) for here, there, merged in steps)
 

@@ -8,7 +8,9 @@ from py2048.core.errors import DirectionError, check_kind, did_you_mean, shown
 
 
 class Direction(Enum):
-    """A direction to slide in. Its value, 0 to 3, is the action number in every array API.
+    """A direction to slide in.
+
+    All array interfaces use the values, 0 to 3, as direction numbers.
 
     Attributes:
         is_vertical: Whether tiles move along columns.
@@ -22,13 +24,14 @@ class Direction(Enum):
     RIGHT = 3
 
     def __init__(self, number: int) -> None:
-        # Attributes are faster than properties, and every slide reads them.
+        # Stored as attributes because every slide reads them, and properties would be slower.
         self.is_vertical = number < 2
         self.is_forward = number % 2 == 0
         self.letter = "UDLR"[number]
         self._text = self._name_.lower()
 
-    # Members compare by identity. `Enum.__hash__` is Python code and would slow down every slide.
+    # Members compare by identity. `Enum.__hash__` is implemented in Python and would slow down
+    # every slide.
     __hash__ = object.__hash__
 
     @classmethod

@@ -1,4 +1,4 @@
-"""The exceptions that py2048 raises deliberately, and helpers to word their messages.
+"""The exceptions that py2048 raises deliberately, and helpers for wording their messages.
 
 ::
 
@@ -26,12 +26,9 @@ it, so a front end can print it unchanged.
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 MAX_SHOWN_LENGTH = 80
@@ -43,7 +40,7 @@ class Py2048Error(Exception):
 
 
 class RulesError(Py2048Error, ValueError):
-    """Rules cannot be played, or their text cannot be parsed."""
+    """Rules are not playable, or their text cannot be parsed."""
 
 
 class BoardError(Py2048Error, ValueError):
@@ -63,7 +60,7 @@ class IllegalMoveError(Py2048Error):
 
 
 class GameOverError(IllegalMoveError):
-    """A move was made after the end of the game."""
+    """A move is attempted after the game has ended."""
 
 
 class RecordError(Py2048Error, ValueError):
@@ -96,7 +93,7 @@ class ClientError(Py2048Error):
     Attributes:
         status: HTTP status code, or 0 if the server did not answer.
         reason: Machine-readable reason from the response, or an empty string.
-        wait: Seconds to wait before retrying, or 0.0 if the server does not say.
+        wait: Seconds to wait before retrying, or 0.0 if the server gives no delay.
     """
 
     def __init__(self, message: str, status: int = 0, reason: str = "", wait: float = 0.0) -> None:
@@ -127,42 +124,12 @@ class MissingExtraError(Py2048Error, ImportError):
     """A feature needs an optional library that is not installed."""
 
 
-def install_line(*words: str) -> str:
-    """Return the command that installs packages such as ``py2048[web]`` for this interpreter.
-
-    In a source checkout the command installs py2048 and the strong networks from the checkout.
-    """
-    import json
-    import shlex
-    import shutil
-    import subprocess
-    from importlib.metadata import distributions
-    from urllib.parse import urlsplit
-    from urllib.request import url2pathname
-
-    python, pip = sys.executable, shutil.which("pip")
-    tool = [python, "-m", "pip", "install"]
-    if find_spec("pip") is None:
-        tool = ["uv", "pip", "install", "--python", python]
-    elif pip and Path(pip).parent == Path(python).parent:
-        tool = ["pip", "install"]
-    ours = {}
-    for package in distributions(name="py2048"):
-        origin = json.loads(package.read_text("direct_url.json") or '{"url": ""}')
-        folder = Path(url2pathname(urlsplit(origin["url"]).path))
-        weights = folder / "weights"
-        if folder.is_absolute() and weights.exists():
-            ours = {"py2048": [str(folder)], "py2048[strong]": ["py2048[fast]", str(weights)]}
-    command = [*tool, *(each for word in words for each in ours.get(word, [word]))]
-    return subprocess.list2cmdline(command) if os.name == "nt" else shlex.join(command)
-
-
 @contextmanager
 def extra_for(what: str, extra: str) -> Iterator[None]:
     """Raise `MissingExtraError` if the import of an optional library fails.
 
     Args:
-        what: The feature that needs the library; the message begins with it.
+        what: Name of the feature that needs the library; the message begins with it.
         extra: The py2048 extra that installs the library.
     """
     try:
@@ -170,18 +137,24 @@ def extra_for(what: str, extra: str) -> Iterator[None]:
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("py2048"):
             raise
+        from py2048.core.installation import install_line
+
         raise MissingExtraError(
-            f"{what} needs {error.name}, which is not installed: {install_line(f'py2048[{extra}]')}"
+            f"{what} needs {error.name}, which is not installed: {install_line(extra)}"
         ) from None
 
 
 def missing_compiler() -> str:
     """Return the command that installs Numba, or an empty string if it is installed."""
-    return install_line("py2048[fast]") if find_spec("numba") is None else ""
+    if find_spec("numba") is not None:
+        return ""
+    from py2048.core.installation import install_line
+
+    return install_line("fast")
 
 
 def need_compiler(what: str) -> None:
-    """Require Numba for work that would take too long without it.
+    """Raise `MissingExtraError` if Numba is missing, for work that is too slow without Numba.
 
     Raises:
         MissingExtraError: If Numba is not installed.
@@ -207,9 +180,9 @@ def check_kind(value: object, kind: Any, error: type[Py2048Error], wanted: str) 
 
 @contextmanager
 def os_errors_as(kind: type[Py2048Error], what: str) -> Iterator[None]:
-    """Convert operating-system errors to `kind`; the message starts with the failed action `what`.
+    """Convert operating-system errors to `kind`; the message begins with `what`, the failed action.
 
-    Also converts the `ValueError` that Python raises for paths with a NUL or a surrogate.
+    The `ValueError` that Python raises for paths with a NUL or a surrogate is also converted.
     """
     try:
         yield
@@ -222,7 +195,7 @@ def os_errors_as(kind: type[Py2048Error], what: str) -> Iterator[None]:
 
 
 def unknown(word: object, known: Iterable[str], otherwise: str = "") -> str:
-    """Return the word in quotes, followed by a suggestion from `did_you_mean`."""
+    """Return the unknown word in quotes, followed by a suggestion from `did_you_mean`."""
     return f"{shown(word)}{did_you_mean(str(word or ''), known, otherwise)}"
 
 
@@ -232,7 +205,7 @@ def did_you_mean(word: str, known: Iterable[str], otherwise: str = "") -> str:
     Args:
         word: The unknown word.
         known: The known words.
-        otherwise: Returned if no known word is close. Defaults to a list of all known words.
+        otherwise: Text to return if no known word is close. Defaults to a list of all known words.
     """
     import difflib
 

@@ -6,12 +6,12 @@ Counters and draws have the same meaning as in `py2048.core.rng`. Nobody can pre
 the secret, and the secret cannot be replaced without breaking the commitment. Once the secret is
 revealed at the end of the game, anyone can verify every tile with `check_fair`.
 
-All games of a daily challenge share one secret, which starts with ``daily-``. Their draws also
-depend on the board: the HMAC message is the counter followed by the tiles already on the board, 8
-bytes per cell, row-major. Players who make the same moves get the same tiles, but watching a game
-reveals nothing about the tiles of a different line of play. The secret is revealed one day after
-the day ends. The secret of a battle starts with ``battle-``. It determines draws in the same way,
-and is revealed when the battle is over.
+All games of a daily challenge share one secret, which starts with ``daily-``. Draws with this
+secret also depend on the board: the HMAC message is the counter followed by the tiles on the board,
+8 bytes per cell, row-major. Players who make the same moves get the same tiles. Watching another
+player's game reveals nothing about the tiles that follow other moves. The secret is revealed one
+day after the day ends. The secret of a battle starts with ``battle-``. Draws with this secret also
+depend on the board, and the secret is revealed when the battle is over.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from py2048.core.rules import Rules
 
 _SECRET_BYTES = 32
 DAILY, BATTLE = "daily-", "battle-"
-"""Prefixes of shared secrets, whose draws depend on the board."""
+"""Prefixes of secrets that several games share. Their draws also depend on the board."""
 
 
 def new_secret(prefix: str = "") -> str:
@@ -47,6 +47,15 @@ def commitment_of(secret: str) -> str:
     return hashlib.sha256(_bytes_of(secret)).hexdigest()
 
 
+def derived_secret(secret: str, number: int) -> str:
+    """Return the secret of game `number` in a series, without revealing any other secret.
+
+    Raises:
+        RecordError: If the secret is not hexadecimal.
+    """
+    return hmac.digest(_bytes_of(secret), f"game {number}".encode(), "sha256").hex()
+
+
 def draws_of(secret: str) -> Draws:
     """Return the draw function for games with this secret.
 
@@ -60,8 +69,8 @@ def draws_of(secret: str) -> Draws:
         message = counter.to_bytes(8)
         if by_board:
             message += b"".join(tile.to_bytes(8) for row in board.rows for tile in row)
-        # Copying the keyed state keeps the GIL, unlike `hmac.digest`. On a busy server, reacquiring
-        # the GIL is slow.
+        # Copying the keyed HMAC does not release the GIL, unlike `hmac.digest`. On a busy server,
+        # reacquiring the GIL is slow.
         drawn = keyed.copy()
         drawn.update(message)
         return int.from_bytes(drawn.digest()[:8])
@@ -70,7 +79,7 @@ def draws_of(secret: str) -> Draws:
 
 
 def check_fair(record: Record, secret: str, commitment: str | None = None) -> None:
-    """Verify that every tile in a record was drawn from the game's secret.
+    """Verify that every tile in a record was drawn with the game's secret.
 
     Args:
         record: Record of the game.
@@ -79,7 +88,7 @@ def check_fair(record: Record, secret: str, commitment: str | None = None) -> No
 
     Raises:
         RecordError: If the secret does not match the commitment, the record breaks its rules, or a
-            tile differs from the draw; the message names the first such turn.
+            tile differs from the draw. The message names the turn.
     """
     if commitment is not None and not hmac.compare_digest(commitment_of(secret), commitment):
         raise RecordError(
@@ -114,7 +123,7 @@ def check_draws(secret: str, rules: Rules, start: Board | None, turns: Iterable[
 
 
 def revelation_of(day: str) -> datetime:
-    """Return when the secret of a daily challenge is revealed: one day after the day ends.
+    """Return when a daily challenge's secret is revealed: one day after the day ends.
 
     The extra day lets players finish games they began in the last minute.
     """
@@ -122,7 +131,7 @@ def revelation_of(day: str) -> datetime:
 
 
 def sealed_until(day: str | None) -> date | None:
-    """Return when a daily challenge's games become public, or None if they already are."""
+    """Return when a day's games become public, or None if they are public already."""
     if not day:
         return None
     revealed = revelation_of(day)

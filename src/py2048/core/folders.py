@@ -44,5 +44,5 @@ def tables_folder() -> Path:
 
 
 def built_tables() -> list[Path]:
-    """Return the endgame tables built so far."""
+    """Return the paths of the endgame tables built so far."""
     return sorted(tables_folder().glob(f"*{TABLE_SUFFIX}"))

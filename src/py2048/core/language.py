@@ -1,21 +1,23 @@
-"""Translation of user-visible text: English in the source, other languages from gettext catalogues.
+"""Translation of user-visible text from English to other languages, with gettext catalogues.
 
-Text is marked where it is written and translated where it is displayed::
+Text is marked where it is written, and translated where it is displayed:
 
-    _("Undo")                                                  # translated immediately
-    _("Move {ply} of {count}").format(ply=3, count=9)          # whole sentences, never fragments
-    ngettext("{n} move", "{n} moves", n).format(n=number(n))   # singular or plural
-    LABEL = N_("Undo")                                         # marked; _(LABEL) translates it
+>>> _("Undo")
+'Undo'
+>>> _("Move {ply} of {count}").format(ply=3, count=9)  # whole sentences, never fragments
+'Move 3 of 9'
+>>> ngettext("{n} move", "{n} moves", 1200).format(n=number(1200))  # singular or plural
+'1,200 moves'
+>>> LABEL = N_("Undo")  # only marked; `_(LABEL)` translates it
 
 Never call `_` at import time. On a server, each request or socket has its own language
-(`use_language`); in a window or terminal, the process has one language (`set_language`).
+(`use_language`). In a window or terminal, the whole process uses one language (`set_language`).
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
@@ -25,9 +27,9 @@ if TYPE_CHECKING:
     from gettext import GNUTranslations
 
 ENGLISH: Final = "en"
-# Native name of each supported language, by gettext code.
+# Native names of the supported languages, by gettext code.
 LANGUAGES: Final = {ENGLISH: "English", "pt": "Português"}
-# Folder of the catalogues, `<code>/LC_MESSAGES/py2048.mo`. English needs none.
+# Folder of the catalogues, `<code>/LC_MESSAGES/py2048.mo`. English needs no catalogue.
 CATALOGUES: Final = Path(__file__).parents[1] / "locale"
 
 _process_language = ENGLISH
@@ -40,25 +42,28 @@ def language() -> str:
 
 
 def set_language(code: str) -> None:
-    """Set the process-wide language, which `use_language` overrides."""
+    """Set the process-wide language; `use_language` overrides it."""
     global _process_language  # noqa: PLW0603 (a window or terminal has a single user)
     _process_language = code
 
 
-@contextmanager
-def use_language(code: str) -> Iterator[None]:
-    """Use a language inside the ``with`` block, for one request or one message to a socket."""
-    token = _context_language.set(code)
-    try:
-        yield
-    finally:
-        _context_language.reset(token)
+class use_language:  # noqa: N801 - used like a function, and faster than `contextmanager`
+    """Use a language inside the ``with`` block, for a single request or WebSocket message."""
+
+    def __init__(self, code: str) -> None:
+        self._code = code
+
+    def __enter__(self) -> None:
+        self._token = _context_language.set(self._code)
+
+    def __exit__(self, *_: object) -> None:
+        _context_language.reset(self._token)
 
 
 def _(text: str) -> str:
     """Translate `text` to the current language."""
-    code = _context_language.get() or _process_language  # inlined `language()`: called often
-    return text if code == ENGLISH else catalogue(code).gettext(text)
+    code = _context_language.get() or _process_language  # inlines `language()` for speed
+    return catalogue(code).gettext(text) if text and code != ENGLISH else text
 
 
 def ngettext(one: str, many: str, count: int) -> str:
@@ -70,7 +75,7 @@ def ngettext(one: str, many: str, count: int) -> str:
 
 
 def N_(text: str) -> str:  # noqa: N802 (gettext's name)
-    """Mark `text` for translation and return it unchanged."""
+    """Mark `text` for translation, and return it untranslated."""
     return text
 
 
@@ -114,6 +119,6 @@ def language_of_header(accept_language: str) -> str:
         name, _semicolon, weight = tag.partition(";q=")
         try:
             weighted.append((-float(weight or 1), name))
-        except ValueError:  # malformed weights come last
+        except ValueError:  # malformed weights sort last
             weighted.append((0.0, name))
     return first_supported(name for _weight, name in sorted(weighted, key=lambda one: one[0]))

@@ -1,9 +1,9 @@
 """The random number generator for start tiles and spawns, specified bit for bit.
 
 The generator is counter-based: draw number `counter` of a game is a pure function of the seed and
-the counter. Any turn can therefore be reproduced without its history, on any machine, and compiled
-batches draw exactly the same tiles. The mixing function is the SplitMix64 finaliser (Steele, Lea &
-Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
+the counter. So any machine can reproduce any turn without its history, and compiled batches draw
+exactly the same tiles. The mixing function is the SplitMix64 finaliser (Steele, Lea & Flood, "Fast
+splittable pseudorandom number generators", OOPSLA 2014).
 
 =============================  ===========================================================
 draw                           value (all arithmetic modulo 2**64)
@@ -46,27 +46,27 @@ def mix64(value: int) -> int:
 
 
 def key_of(seed: int) -> int:
-    """Return the generator key of the game with this seed."""
+    """Return the generator key for a game's seed."""
     return mix64(seed + GOLDEN)
 
 
 def draw(key: int, counter: int) -> int:
-    """Return the 64-bit draw number `counter` of `key`."""
+    """Return the 64-bit draw with number `counter` of the generator with this key."""
     return mix64(key + (counter + 1) * GOLDEN)
 
 
 def pick_high(word: int, choices: int) -> int:
-    """Scale the high 32 bits of a draw to a number below `choices`."""
+    """Scale the high 32 bits of a draw to a whole number below `choices`."""
     return ((word >> 32) * choices) >> 32
 
 
 def pick_low(word: int, choices: int) -> int:
-    """Scale the low 32 bits of a draw to a number below `choices`."""
+    """Scale the low 32 bits of a draw to a whole number below `choices`."""
     return ((word & 0xFFFFFFFF) * choices) >> 32
 
 
 def pick_tile(weights: Weights, word: int) -> int:
-    """Return the tile selected by the high half of `word`."""
+    """Return the tile selected by the high 32 bits of a draw."""
     integers = weights.integers
     remaining = pick_high(word, sum(integers))
     for tile, weight in zip(weights.tiles, integers, strict=True):
@@ -106,5 +106,5 @@ def parse_seed(text: str) -> int:
 
 
 def random_seed() -> int:
-    """Return a random seed below 2**53, which every JSON reader represents exactly."""
+    """Return a random seed below 2**53, so that every JSON reader represents it exactly."""
     return int.from_bytes(urandom(7)) >> 3

@@ -1,6 +1,6 @@
 """`Rules`: the rules of a 2048 game as a single frozen value.
 
-On the command line, in records and in URLs, rules are written as text:
+The command line, records and URLs use this text form of rules:
 
 ::
 
@@ -14,8 +14,8 @@ On the command line, in records and in URLs, rules are written as text:
             | "end=" ("stuck" | "target")
     weights = TILE ":" NUMBER *("+" TILE ":" NUMBER)        numbers may be 9, 0.9 or 9/10
 
-The module first defines the parts of rules (merging, start, spawn, scoring), then `Rules` and its
-presets, then the parser.
+This module defines the parts of rules (merging, start, spawn, scoring), then `Rules` and its
+presets, and finally the parser.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from math import lcm
-from operator import index
+from operator import attrgetter, index
 from typing import Any, get_args
 
 from py2048.core.errors import RulesError, check_kind, did_you_mean, shown, unknown
 
 MAX_POINTS = 1_000_000
-"""Maximum points that rules may award or deduct for making a move."""
+"""Maximum number of points that rules may award or deduct for a move."""
 
 MAX_RANK = 63
-"""Largest rank that rules may use; records write a rank as one base-64 digit.
+"""Largest rank that rules may use, because records write a rank as one base-64 digit.
 
 `py2048.engine.rules` defines the limits of compiled code.
 """
 
 MAX_TOTAL_WEIGHT = 2**32
-"""Maximum sum of integer weights, because half of a 64-bit draw selects the tile."""
+"""Maximum sum of integer weights, because 32 bits of a draw select the tile."""
 
 
 def whole_number(value: object) -> int | None:
@@ -73,7 +73,7 @@ class Merging(Enum):
     """A merged tile may merge again: ``2 2 4`` slides left to ``8 . .`` (comp1127)."""
 
     __hash__ = object.__hash__
-    """Members compare by identity. `Enum.__hash__` is Python code and would slow every slide."""
+    """Members compare by identity. `Enum.__hash__` is written in Python and would slow slides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ class Weights:
             )
 
     def probability(self, tile: int) -> Fraction:
-        """Return the probability of `tile`, zero if it never occurs."""
+        """Return the probability of `tile`; zero if the tile never occurs."""
         return dict(self.pairs).get(tile, Fraction(0))
 
     def __str__(self) -> str:
@@ -140,7 +140,7 @@ def checked_tile(value: object, what: str = "") -> int:
 
     Args:
         value: The tile to check.
-        what: A description of the tile; the error message begins with it.
+        what: Description of the tile; the error message begins with it.
 
     Raises:
         RulesError: If the value is not a tile, or is larger than rules allow.
@@ -177,11 +177,11 @@ def _single_tile(tile: int) -> Weights:
 
 @dataclass(frozen=True, slots=True)
 class RandomStart:
-    """A random number of random tiles on random cells.
+    """A start position with a random number of tiles, drawn at random on random cells.
 
     Attributes:
         low: Minimum number of start tiles.
-        high: Maximum number; every number from `low` to `high` is equally likely.
+        high: Maximum number of tiles; every number from `low` to `high` is equally likely.
         weights: Distribution of the start tiles, or ``None`` to use the spawn distribution.
     """
 
@@ -221,9 +221,10 @@ class RandomSpawn:
 class EdgeSpawn:
     """After each legal move, a fixed tile spawns on the edge opposite to the move.
 
-    Up: the rightmost empty cell of the bottom row. Down: the leftmost of the top row. Left: the
-    topmost of the right column. Right: the lowest of the left column (cits1401). After a legal move
-    that edge always has an empty cell. No randomness is involved.
+    The tile spawns on the rightmost empty cell of the bottom row after Up, the leftmost of the top
+    row after Down, the topmost of the right column after Left, and the lowest of the left column
+    after Right. CITS1401 uses this rule. After a legal move, the edge always has an empty cell. No
+    randomness is involved.
     """
 
     tile: int = 2
@@ -233,7 +234,7 @@ class EdgeSpawn:
 
     @property
     def weights(self) -> Weights:
-        """A distribution that always yields the tile."""
+        """A distribution that contains only this tile."""
         return _single_tile(self.tile)
 
     def __str__(self) -> str:
@@ -250,7 +251,7 @@ class MergePoints:
 
 @dataclass(frozen=True, slots=True)
 class MovePoints:
-    """Each legal move scores `legal` points, each illegal one `illegal`; merges score nothing."""
+    """Every legal move scores `legal` points, and every illegal one `illegal`. Merges score 0."""
 
     legal: int = 1
     illegal: int = -1
@@ -287,7 +288,7 @@ COURSE_PRESETS = {
     "ist": "spawn=2:4+4:1",
     "qsan_qarut": "start=1,spawn=2:1+4:1,scoring=sum",
 }
-"""The presets of university courses by name, as in ``docs/courses``."""
+"""The presets of university courses, by name; ``docs/courses`` describes the courses."""
 
 PRESETS = {
     "classic": "size=4x4,start=2,spawn=2:9+4:1,merging=once,scoring=merges,target=2048,end=stuck",
@@ -300,12 +301,12 @@ PRESETS = {
     "7x7": "size=7x7",
     "8x8": "size=8x8",
 }
-"""All presets by name, in the grammar above.
+"""All presets by name, written in the grammar of the module docstring.
 
-Omitted settings are those of ``classic``. Documentation and tests read this table through
-`list_rules`, players' menus through `list_boards`, and no other code refers to a preset by name.
-The presets that belong to no course are community boards whose target a good player can reach.
-Games continue after the target is reached, except in comp1127.
+Omitted settings are those of ``classic``. No other code names a preset. Documentation and tests
+list presets with `list_rules`, and menus use `list_boards`. All other presets are boards of popular
+sizes, each with a target that a good player can reach. Games continue after the target is reached,
+except in comp1127.
 """
 
 MAX_SIDE = 64
@@ -362,7 +363,7 @@ class Rules:
         self._check_target()
 
     def _check_name(self) -> None:
-        # Unprintable characters may not be encodable, and may control a terminal.
+        # Unprintable characters could change a terminal's state, and some cannot be encoded.
         if not self.name or any(
             c in ":,=" or c.isspace() or not c.isprintable() for c in self.name
         ):
@@ -418,7 +419,7 @@ class Rules:
 
     @property
     def objective(self) -> tuple[object, ...]:
-        """What determines future points: without name, start, and a target that ends nothing."""
+        """The settings that affect future points, such as the spawns, but not the name."""
         end = self.target if self.ends_at_target else None
         return self.shape, self.spawn, self.merging, self.scoring, end
 
@@ -432,12 +433,12 @@ class Rules:
 
     @property
     def spawn_weights(self) -> Weights:
-        """Distribution of spawned tiles; a single tile for a deterministic spawn."""
+        """Distribution of spawned tiles; an `EdgeSpawn` always spawns the same tile."""
         return self.spawn.weights
 
     @property
     def is_deterministic(self) -> bool:
-        """Whether the move alone determines the spawn."""
+        """Whether the board and the move determine the spawn."""
         return not isinstance(self.spawn, RandomSpawn)
 
     def __str__(self) -> str:
@@ -458,10 +459,11 @@ class Rules:
 
         The text is the name of a preset (``classic:size=5x5``), a size (``2x3`` means ``classic``
         of that size), or a new name with changes to ``classic``. ``str`` writes every setting, so
-        its output keeps its meaning if a preset changes. The module docstring has the grammar.
+        its output keeps its meaning even if a preset changes. The module docstring has the grammar.
 
         Raises:
-            RulesError: If the text cannot be parsed; the message names the part and how to fix it.
+            RulesError: If the text cannot be parsed; the message names the faulty part and how to
+                fix it.
         """
         check_kind(text, str, RulesError, "rules as text: give a string such as 'classic'")
         name, colon, rest = text.strip().partition(":")
@@ -470,7 +472,7 @@ class Rules:
         changes = parse_changes(rest) if colon else {}
         is_complete = (
             len(changes) == len(fields(Rules)) - 1
-        )  # as written by `str`; a name such as 3x3 then need not match the size
+        )  # If all settings are given, a name such as 3x3 does not set the size.
         if not is_complete and re.fullmatch(r"[0-9]+[xX][0-9]+", name):
             name = name.lower()
             changes = _changes_for_size(name, changes)
@@ -482,10 +484,10 @@ class Rules:
 
 
 def _changes_for_size(name: str, changes: dict[str, Any]) -> dict[str, Any]:
-    """Return the changes to `classic` for rules whose name is a size.
+    """Add the board size in `name` to `changes`, which modify ``classic``; return all changes.
 
     Raises:
-        RulesError: If the changes set a different size.
+        RulesError: If the changes contain a different size.
     """
     size = parse_changes(f"size={name}")
     if size | changes != changes | size:
@@ -504,12 +506,25 @@ def list_rules() -> tuple[Rules, ...]:
 
 
 def list_boards() -> tuple[Rules, ...]:
-    """Return the presets for players, ``classic`` first: all but those of courses."""
+    """Return the presets that menus offer, ``classic`` first: all except those of courses."""
     return tuple(_preset(name) for name in PRESETS if name not in COURSE_PRESETS)
 
 
+@lru_cache(maxsize=1024)
+def preset_of(rules: Rules) -> Rules | None:
+    """Return the preset that equals these rules apart from size and name, or None.
+
+    If several presets match, such as classic and 5x5, prefer the one with the same name.
+    """
+    names = [each.name for each in fields(Rules) if each.name not in ("name", "rows", "columns")]
+    wanted = attrgetter(*names)
+    same = [preset for preset in list_rules() if wanted(preset) == wanted(rules)]
+    first = same[0] if same else None
+    return next((each for each in same if each.name == rules.name.casefold()), first)
+
+
 def get_rules(rules: str | Rules | None = None, /, **changes: Any) -> Rules:
-    """Return a preset or other rules, with fields replaced by `changes`.
+    """Return the given rules or preset, with `changes` applied to the fields.
 
     Args:
         rules: `Rules`, or their text. If omitted, ``name`` in `changes` selects the preset; the
@@ -539,7 +554,7 @@ def parse_changes(text: str) -> dict[str, Any]:
     """Parse ``key=value,…`` into fields of `Rules`.
 
     Raises:
-        RulesError: If a part cannot be parsed; the message names the part and how to fix it.
+        RulesError: If a part cannot be parsed; the message names the faulty part and how to fix it.
     """
     changes: dict[str, Any] = {}
     for part in text.split(","):
@@ -562,10 +577,10 @@ def parse_changes(text: str) -> dict[str, Any]:
 
 
 def _parse_int(text: str) -> int:
-    """Parse ASCII digits only; `int` also accepts a plus sign, underscores and other digits.
+    """Parse a number; unlike `int`, reject plus signs, underscores and non-ASCII digits.
 
     Raises:
-        ValueError: If the text contains anything else.
+        ValueError: If the text is not a whole number.
     """
     if not re.fullmatch(r"\s*-?[0-9]+\s*", text):
         raise ValueError(f"{shown(text)} is not a whole number")

@@ -1,8 +1,8 @@
 """Find and load courses.
 
-A course is a folder with ``about.toml``, ``tasks.py`` (its grading) and ``starter`` (the files that
-students receive). Five courses come with py2048. Others can be installed as packages with an entry
-point in the group ``py2048.courses``, or named by their path.
+A course is a folder with ``about.toml``, ``tasks.py`` (the tasks and their checks) and ``starter``
+(the files that students receive). Five courses come with py2048. Other courses can be installed as
+packages with an entry point in the group ``py2048.courses``, or named by their path.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ from py2048.core.errors import CourseError, MissingExtraError, did_you_mean, os_
 if TYPE_CHECKING:
     from py2048.courses.grading import Grading
 
-CALL_S = 2.0
+CALL_S = 1.0
 """Default CPU time limit of a single call, in seconds."""
 
-SUBMISSION_S = 60.0
-"""Default wall-clock limit of a whole submission, in seconds."""
+SUBMISSION_S = 600.0
+"""Default wall-clock limit for checking a whole submission, in seconds."""
 
 
 @dataclass(frozen=True)
 class Course:
-    """A course's description and the location of its files.
+    """A course's description, and the location of its files.
 
     Attributes:
         name: Identifier, such as ``cits1401``.
         title: Title to display.
-        asks: What students have to program, in a few words.
+        asks: Short description of the program that students write.
         screen: ``terminal`` or ``window``.
         folder: Folder that holds ``about.toml``.
         package: Import name of the folder.
-        given: File names, relative to `folder`, handed out along with the starter.
+        given: Names, relative to `folder`, of the files handed out along with the starter.
     """
 
     name: str
@@ -58,7 +58,7 @@ class Course:
 
     @classmethod
     def read(cls, folder: Path, package: str = "") -> Course:
-        """Read a course from its folder; `package` is the folder's import name, if known.
+        """Read a course from its folder. `package` is the folder's import name, if known.
 
         Raises:
             CourseError: If ``about.toml`` is missing or invalid.
@@ -94,7 +94,7 @@ class Course:
 
     @property
     def handout_files(self) -> list[Path]:
-        """Files a student receives, sorted by name.
+        """Files that students receive, sorted by name.
 
         Raises:
             CourseError: If one of the files is missing.
@@ -107,29 +107,29 @@ class Course:
         return sorted(files, key=lambda path: path.name)
 
     def hand_out(self, folder: Path) -> list[Path]:
-        """Copy the files a student receives into `folder`; return their paths.
+        """Copy the files that students receive into `folder`, and return their paths.
 
         Raises:
-            CourseError: If any of the files already exists. Nothing is written then.
+            CourseError: If any of the files already exists. In this case nothing is written.
         """
         files = {path.name: path.read_bytes() for path in self.handout_files}
         return write_new(folder, files, "the starter")
 
     def grading(self) -> Grading:
-        """Load the course's tasks, with marks and checks.
+        """Import the course's tasks with their marks and checks.
 
         Raises:
-            CourseError: If ``tasks.py`` cannot be imported; the message names the line.
+            CourseError: If ``tasks.py`` cannot be imported. The message names the line.
         """
         return _grading_of(self)
 
     def play(self, arguments: Sequence[str] = ()) -> int:
-        """Run the reference solution as ``python -m`` would; return its exit status."""
+        """Run the reference solution as ``python -m`` would, and return its exit status."""
         if not (self.folder / "__main__.py").is_file():
             raise CourseError(f"{self.name} has no __main__.py, so it cannot be played")
         before = sys.argv
         sys.argv = [self.package, *arguments]
-        # runpy warns if the module has already been imported.
+        # runpy warns if the module has already been imported
         sys.modules.pop(f"{self.package}.__main__", None)
         try:
             runpy.run_module(self.package, run_name="__main__", alter_sys=True)
@@ -144,7 +144,7 @@ _ABOUT = {"name": str, "title": str, "asks": str, "screen": str, "given": list}
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """Read a TOML file; raise `CourseError` if that fails."""
+    """Read a TOML file, and raise `CourseError` if that fails."""
     with os_errors_as(CourseError, f"{str(path)!r} cannot be read"):
         data = path.read_bytes()
     try:
@@ -154,10 +154,10 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def write_new(folder: Path, files: Mapping[str, bytes], what: str) -> list[Path]:
-    """Write new files into a folder, creating it if needed; return their paths.
+    """Write new files into a folder, which is created if needed. Return the files' paths.
 
     Raises:
-        CourseError: If any of the files already exists. Nothing is written then.
+        CourseError: If any of the files already exists. In this case nothing is written.
     """
     if folder.exists() and not folder.is_dir():
         raise CourseError(f"{str(folder)!r} is a file: choose a folder for {what}")
@@ -175,7 +175,7 @@ def write_new(folder: Path, files: Mapping[str, bytes], what: str) -> list[Path]
 
 
 def _package_at(folder: Path) -> str:
-    """Register a folder as an importable package; return the package's name."""
+    """Register a folder as an importable package, and return the package's name."""
     name = f"course_{str(folder).encode(errors='surrogateescape').hex()}"
     if name not in sys.modules:
         spec = ModuleSpec(name, None, is_package=True)
@@ -197,11 +197,13 @@ def _grading_of(course: Course) -> Grading:
             )
         variants = tuple(replace(one, folder=course.folder) for one in found.variants)
         grading: Grading = replace(found, folder=course.folder, variants=variants)
-    except (CourseError, MissingExtraError):
+    except MissingExtraError:
         raise
     except (Exception, SystemExit) as error:
         frames = traceback.extract_tb(error.__traceback__)
         lines = [frame.lineno for frame in frames if frame.filename == str(path)]
+        if isinstance(error, CourseError):
+            raise CourseError(f"{path}, line {lines[-1]}: {error}" if lines else error) from None
         place = f"{path}, line {lines[-1]}" if lines else path
         raise CourseError(f"{place}: {type(error).__name__}: {error}") from error
     return grading
@@ -215,23 +217,23 @@ COURSES: dict[str, Course] = {
 
 
 def _installed() -> Mapping[str, str]:
-    """Return the package of each installed third-party course, by entry point name."""
+    """Return the package names of installed third-party courses, by entry point name."""
     from importlib.metadata import entry_points  # slow to import and rarely needed
 
     return {entry.name: entry.value for entry in entry_points(group="py2048.courses")}
 
 
 def course_names() -> list[str]:
-    """Return all course names: built-in courses first, then installed third-party courses."""
+    """Return the names of all courses: built-in courses, then installed third-party courses."""
     return [*COURSES, *_installed()]
 
 
 def get_course(name: str) -> Course:
-    """Return a course by name or by folder path.
+    """Return the course with this name, or the course in this folder.
 
     Raises:
-        CourseError: If the course is invalid or does not exist; the message suggests the closest
-            name.
+        CourseError: If the course is invalid or unknown. For unknown names, the message suggests
+            the closest match.
     """
     if name in COURSES:
         return COURSES[name]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_text
 import os
 import tempfile
 from collections import Counter
@@ -11,7 +10,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -25,7 +24,8 @@ if TYPE_CHECKING:
     from py2048.courses.grading.sandbox import SandboxConfig
     from py2048.courses.grading.submissions import Submission
     from py2048.courses.grading.tasks import Grading
-    from py2048.courses.term.marks import Mark, Term
+    from py2048.courses.term.manual import Term
+    from py2048.courses.term.marks import Mark
 
 app = typer.Typer(
     cls=options.Subcommands,
@@ -35,7 +35,7 @@ app = typer.Typer(
 
 
 def names_and_folders(incomplete: str) -> list[str]:
-    """Return shell completions for a course argument."""
+    """Return shell completions for the name of a course."""
     return [*course_names(), *options.files_that_end()(incomplete)]
 
 
@@ -44,7 +44,7 @@ FolderArgument = Annotated[Path, options.word("FOLDER", "A term's folder.")]
 
 
 def assignments(ctx: typer.Context) -> list[str]:
-    """Return shell completions for the assignments of the term named on the command line."""
+    """Complete assignment names in the shell, for the term named on the command line."""
     from py2048.courses.term.settings import read_settings
 
     with suppress(CourseError):
@@ -57,7 +57,7 @@ AssignmentArgument = Annotated[str, options.word("ASSIGNMENT", "Name in course.t
 
 @dataclass(frozen=True)
 class Machine:
-    """How submissions are run on this machine."""
+    """Settings for running submissions on this machine."""
 
     jobs: options.JobsOption = None
     unprotected: Annotated[
@@ -73,7 +73,7 @@ class Machine:
         return self.jobs or os.cpu_count() or 1
 
     def sandbox(self, seconds: float = SUBMISSION_S, *, trusted: bool = False) -> SandboxConfig:
-        """Return sandbox settings with a time limit of `seconds` per submission."""
+        """Return a sandbox configuration that limits each submission to `seconds`."""
         from py2048.courses.grading.sandbox import SandboxConfig, choose_protection
 
         protection = choose_protection(unprotected=self.unprotected)
@@ -82,49 +82,26 @@ class Machine:
 
 @dataclass(frozen=True)
 class Outputs:
-    """Output formats and destinations of the reports."""
+    """Output formats of the reports, and the files to write."""
 
     json: options.JsonOption = False
     csv: Annotated[Path | None, options.taking("FILE", "Write a gradebook.")] = None
     pages: Annotated[
         Path | None, options.taking("DIR", "Write one HTML page per student and an index.")
     ] = None
-    gradescope: Annotated[
-        Path | None, options.taking("FILE", "Write results.json for Gradescope.")
-    ] = None
     detailed: Annotated[
         bool, typer.Option("--details", "-d", help="Show every task of every submission.")
     ] = False
     force: options.ForceOption = False
 
-    def refuse_changed(self) -> None:
-        """Raise `CourseError` if the existing gradebook was edited by hand."""
-        from py2048.courses.term.tables import WrittenFiles
-
-        if self.csv:
-            WrittenFiles(self.csv.parent).refuse_changed(self.csv, force=self.force)
-
-    def refuse_several(self, count: int) -> None:
-        """Raise `CourseError` if there are too many submissions for an output format."""
-        if self.gradescope and count > 1:
-            raise CourseError(
-                f"--gradescope writes the results of a single submission, not of {count}: name one"
-            )
-
-    def write(
-        self, grading: Grading, run: RunInfo, reports: list[GradeReport], submission: Path
-    ) -> None:
-        """Write the requested output files and print the reports."""
+    def write(self, grading: Grading, run: RunInfo, reports: list[GradeReport]) -> None:
+        """Write the requested output files, and print the reports."""
         from py2048.courses.grading import report
-        from py2048.courses.term.tables import WrittenFiles
 
         if self.csv:
-            table = report.gradebook(grading, reports)
-            WrittenFiles(self.csv.parent).write(self.csv, table, force=self.force)
+            self.csv.write_bytes(report.gradebook(grading, reports))
         if self.pages:
             report.write_pages(self.pages, run, reports)
-        if self.gradescope and not reports[0].failure:  # Gradescope reports failures itself
-            _write_gradescope(self.gradescope, run, reports[0], submission)
         if self.json:
             options.print_json(report.to_json(run, reports))
         else:
@@ -141,10 +118,9 @@ LanguageOption = Annotated[
         "CODE", "Report language, en or pt; default: the program's.", words=lambda: list(LANGUAGES)
     ),
 ]
-PLATFORMS = ("moodle", "canvas", "gradescope", "classroom50")
 
 
-@app.command("list")
+@app.command("list", cls=options.Command)
 def list_() -> None:
     """List the courses."""
     names = course_names()
@@ -157,22 +133,22 @@ def list_() -> None:
         print(f"{name:{max(map(len, names))}}  {about}")
 
 
-@app.command(context_settings={"ignore_unknown_options": True})
+@app.command(cls=options.Command, context_settings={"ignore_unknown_options": True})
 def play(
     name: NameArgument,
     arguments: Annotated[
-        list[str] | None, options.word("[ARGUMENT]...", "Arguments of the course's program.")
+        list[str] | None, options.word("ARGUMENT", "Arguments of the course's program.")
     ] = None,
 ) -> int:
-    """Play a course's reference solution, such as cmput175 5 5 for a larger grid."""
+    """Play a course's reference solution, for example cmput175 5 5 for a larger grid."""
     return get_course(name).play(arguments or ())
 
 
-@app.command()
+@app.command(cls=options.Command)
 def start(
     name: NameArgument, folder: Annotated[Path, options.word("DIR", "Where to put the files.")]
 ) -> None:
-    """Copy the files a student starts from; existing files are never overwritten."""
+    """Copy the files that students start from. Existing files are never overwritten."""
     written = get_course(name).hand_out(folder)
     for path in written:
         print(path)
@@ -180,9 +156,9 @@ def start(
         print(f"\nNext, read {first}")
 
 
-@app.command()
+@app.command(cls=options.Command)
 def new(folder: Annotated[Path, options.word("FOLDER", "The folder of the new course.")]) -> None:
-    """Create a small working course for you to adapt."""
+    """Create a small working course that you can adapt."""
     from py2048.courses.proving import new_course
 
     for path in new_course(folder):
@@ -190,10 +166,10 @@ def new(folder: Annotated[Path, options.word("FOLDER", "The folder of the new co
     print(f"\nNext, test it: py2048 course prove {folder}")
 
 
-@app.command()
+@app.command(cls=options.Command)
 @options.grouped
 def prove(name: NameArgument, machine: Machine) -> None:
-    """Test a course before you grade students: its starter, right solutions and mutants."""
+    """Test a course before you grade students: its starter, correct solutions and mutants."""
     from py2048.courses import proving
     from py2048.courses.grading.report import marks_of
 
@@ -219,10 +195,14 @@ def check(
     name: NameArgument,
     paths: Annotated[
         list[Path],
-        options.word("PATH...", "Python files, submission folders, or folders or ZIPs of them."),
+        options.word("PATH", "Python files, submission folders, or folders or ZIPs of them."),
     ],
     outputs: Outputs,
     machine: Machine,
+    tasks: Annotated[
+        list[str] | None,
+        options.taking("ID", "Grade only this task. Repeat it for several tasks.", "--task"),
+    ] = None,
     log: options.LogOption = None,
     from_python2: Annotated[
         bool, typer.Option("--from-python2", help="Convert programs written for Python 2 first.")
@@ -230,20 +210,18 @@ def check(
     language: LanguageOption = "",
     timeout: TimeoutOption = SUBMISSION_S,
 ) -> int:
-    """Grade submissions of a course, each in a sandboxed process.
+    """Grade submissions of a course. Each runs in a sandboxed process.
 
-    By default as many run in parallel as there are processors; with --jobs 1 they run in order.
-    Ctrl-C stops the run and reports the submissions graded so far.
+    By default, as many submissions run in parallel as there are processors. With --jobs 1, they run
+    one after another. Ctrl-C stops the run and reports the submissions graded so far.
     """
     from py2048.courses.grading.submissions import collect
 
-    outputs.refuse_changed()
     course = get_course(name)
-    grading = course.grading().in_language(language)
+    grading = course.grading().only(tasks or ()).in_language(language)
     sandbox, run = _prepare_run(course.title, grading, machine, timeout)
     with tempfile.TemporaryDirectory(prefix="py2048-check-") as scratch:
         submissions = collect(paths, grading, Path(scratch), from_python2=from_python2)
-        outputs.refuse_several(len(submissions))
         jobs = machine.job_count
         reports = _run_grader(submissions, grading, run, sandbox, jobs, log, quiet=outputs.json)
     if len(reports) < len(submissions):
@@ -251,7 +229,7 @@ def check(
         streams.complain(stopped)
         run = replace(run, stopped=stopped)
     if reports:
-        outputs.write(grading, run, reports, paths[0])
+        outputs.write(grading, run, reports)
     if failed := sum(bool(one.failure) for one in reports):
         raise CourseError(
             f"the grader failed on {failed} of {len(reports)} submissions, which got no marks"
@@ -273,18 +251,17 @@ def mutants(
     ] = "",
     count: options.CountOption = 160,
 ) -> int:
-    """Plant faults in a right solution systematically, and count those that the checks detect.
+    """Insert faults into a correct solution, and count the faults that the checks detect.
 
-    The exit status is 1 if fewer than 99 % are detected, or if a fault costs marks in an unrelated
-    task.
+    The exit status is 1 if fewer than 99 % of the faults are detected, or if a fault costs marks in
+    an unrelated task.
     """
     from py2048.courses.grading import mutants as planted
-    from py2048.courses.proving import TRIAL_TIMEOUT_S
 
     course = get_course(name)
     solution = solution or planted.solution_in(course.proof / "right")
     chosen = planted.choose(solution, match, count)
-    sandbox = machine.sandbox(TRIAL_TIMEOUT_S, trusted=True)
+    sandbox = machine.sandbox(trusted=True)
     found: Counter[str] = Counter()
     detected: Counter[str] = Counter()
     unrelated = 0
@@ -310,25 +287,13 @@ def mutants(
 def _prepare_run(
     title: str, grading: Grading, machine: Machine, seconds: float = SUBMISSION_S
 ) -> tuple[SandboxConfig, RunInfo]:
-    """Check that submissions can run on this machine; return the sandbox and run metadata."""
+    """Check that submissions can run on this machine. Return the sandbox and the run's metadata."""
     from py2048.courses.grading.report import RunInfo
     from py2048.courses.grading.session import check_start
 
     sandbox = machine.sandbox(seconds)
     check_start(grading, sandbox)
     return sandbox, RunInfo.of(title, grading, sandbox)
-
-
-def _write_gradescope(path: Path, run: RunInfo, graded: GradeReport, submission: Path) -> None:
-    """Write ``results.json``, including the days late according to Gradescope's metadata."""
-    from py2048.courses.grading.report import to_gradescope
-    from py2048.courses.term.handins import AUTOGRADER, read_autograder
-
-    data = to_gradescope(run, graded)
-    if metadata := read_autograder(submission.absolute().parent / AUTOGRADER):
-        data["extra_data"]["days_late"] = metadata.days_late
-        data["output"] += f"\nDays late: {metadata.days_late}." * bool(metadata.days_late)
-    path.write_text(json_text.dumps(data, indent=2), "utf-8")
 
 
 def _run_grader(
@@ -342,9 +307,9 @@ def _run_grader(
     secret: str = "",
     quiet: bool = False,
 ) -> list[GradeReport]:
-    """Grade submissions until done or Ctrl-C, printing progress and results.
+    """Grade submissions until all are graded or Ctrl-C is pressed, and print the progress.
 
-    The reports are in the order of the submissions.
+    The reports are in the same order as the submissions.
     """
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
@@ -394,14 +359,14 @@ def _run_grader(
     return [found[submission.name] for submission in submissions if submission.name in found]
 
 
-@app.command("new-term")
+@app.command("new-term", cls=options.Command)
 def new_term(
     folder: FolderArgument,
     course: Annotated[
         str, options.taking("COURSE", "Its name, or its folder.", words=names_and_folders)
     ],
 ) -> None:
-    """Create a term's folder with settings, roster and places for hand-ins and results."""
+    """Create a term's folder with settings, a roster, and folders for hand-ins and results."""
     from py2048.courses.term import settings
 
     for path in settings.new_term(folder, course, datetime.now().astimezone()):
@@ -413,26 +378,27 @@ def new_term(
 def _graded_assignment(
     folder: Path, name: str, machine: Machine, seconds: float = SUBMISSION_S
 ) -> Iterator[tuple[Term, RunInfo, list[Mark]]]:
-    """Grade an assignment's new submissions; unpacked files are deleted when the block ends."""
-    from py2048.courses.term import marks
+    """Grade an assignment's new submissions. Unpacked files are deleted when the block ends."""
+    from py2048.courses.term.handins import Finder
+    from py2048.courses.term.manual import Term
+    from py2048.courses.term.marks import class_marks, to_grade
 
-    term = marks.Term.read(folder)
+    term = Term.read(folder)
     grading = term.grading(term.settings.assignment(name))
     sandbox, run = _prepare_run(term.settings.title, grading, machine, seconds)
-
-    def grade_all(submissions: list[Submission], grading: Grading, log: Path) -> list[GradeReport]:
-        jobs, secret = machine.job_count, term.settings.secret
-        return _run_grader(submissions, grading, run, sandbox, jobs, log, secret=secret)
-
+    log, secret = term.results(name), term.settings.secret
     with tempfile.TemporaryDirectory(prefix="py2048-term-") as scratch:
-        try:
-            yield term, run, marks.grade_assignment(term, name, Path(scratch), grade_all)
-        except marks.Stopped as stopped:
-            streams.complain(str(stopped))
-            raise typer.Exit(streams.INTERRUPTED) from None
+        hand_ins = Finder(term, name, Path(scratch)).find()
+        wanted = to_grade(term, name, hand_ins)
+        reports = _run_grader(wanted, grading, run, sandbox, machine.job_count, log, secret=secret)
+        if len(reports) < len(wanted):
+            done = f"{len(reports)} of {len(wanted)} submissions"
+            streams.complain(f"stopped after {done}; their results are kept")
+            raise typer.Exit(streams.INTERRUPTED)
+        yield term, run, class_marks(term, name, hand_ins, {one.name: one for one in reports})
 
 
-@app.command()
+@app.command(cls=options.Command)
 @options.grouped
 def grade(
     folder: FolderArgument,
@@ -444,26 +410,37 @@ def grade(
         ),
     ] = None,
     timeout: TimeoutOption = SUBMISSION_S,
+    at: Annotated[
+        datetime | None,
+        typer.Option(
+            metavar="DATE",
+            formats=["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d"],
+            help="Grade each repository's last commit up to then; kept in course.toml.",
+        ),
+    ] = None,
     force: options.ForceOption = False,
 ) -> None:
-    """Grade a term's new submissions, and write its mark tables and student pages."""
-    from py2048.courses.term import pages
+    """Grade a term's new submissions, then write mark tables and student pages."""
+    from py2048.courses.term.exports import write_pages
     from py2048.courses.term.marks import marks_table
-    from py2048.courses.term.settings import read_settings
+    from py2048.courses.term.settings import read_settings, set_at
     from py2048.courses.term.tables import WrittenFiles
 
-    settings, results = read_settings(folder), WrittenFiles(folder / "results")
+    if at:
+        if not assignment:
+            raise CourseError("--at applies to one assignment: name it")
+        set_at(folder, assignment, at)
+    settings, results = read_settings(folder), WrittenFiles(folder / "results", force=force)
     given = [name for name in settings.assignments if (folder / "submissions" / name).is_dir()]
     names = [assignment] if assignment else given
     for name in names:
         settings.assignment(name)
-        results.refuse_changed(folder / "results" / f"{name}.csv", force=force)
+        results.refuse_changed(f"{name}.csv")
     failed = 0
     for name in names:
         with _graded_assignment(folder, name, machine, timeout) as (term, run, marks):
-            table = folder / "results" / f"{name}.csv"
-            results.write(table, marks_table(term, name, marks), force=force)
-            pages.write_pages(term, name, marks, run, datetime.now(settings.zone))
+            table = results.write(f"{name}.csv", marks_table(term, name, marks))
+            write_pages(term, name, marks, run, datetime.now(settings.zone))
         failed += _print_summary(name, marks)
         print(f"{table}\n{folder / 'results' / name}")
     if failed:
@@ -471,7 +448,7 @@ def grade(
 
 
 def _print_summary(name: str, marks: list[Mark]) -> int:
-    """Print what needs the teacher's attention; return the number of grader failures."""
+    """Print problems that need the teacher's attention; return the number of grader failures."""
     from py2048.courses.grading.tasks import printable
 
     students = [mark for mark in marks if mark.student]
@@ -480,53 +457,105 @@ def _print_summary(name: str, marks: list[Mark]) -> int:
     for mark in marks:
         if mark.student is None:
             print(f"{name}: {printable(mark.name)!r} matches no student in roster.csv")
+        elif mark.report and mark.report.undecided:
+            print(f"{name}: {printable(mark.name)} has no total: {mark.problem}")
     return sum(bool(mark.report and mark.report.failure) for mark in marks)
 
 
-@app.command()
+@app.command(cls=options.Command)
 @options.grouped
 def export(
     folder: FolderArgument,
     assignment: AssignmentArgument,
     platform: Annotated[
-        str,
-        options.taking(
-            "PLATFORM", "moodle, canvas, gradescope or classroom50.", words=lambda: PLATFORMS
-        ),
+        Literal["moodle", "canvas", "classroom50"],
+        options.taking("PLATFORM", "moodle, canvas or classroom50."),
     ],
-    machine: Machine,
     template: Annotated[
         Path | None,
         options.taking("FILE", "The table downloaded from Moodle or Canvas, to fill in."),
     ] = None,
     force: options.ForceOption = False,
 ) -> None:
-    """Write an assignment's marks in the format of a learning platform."""
+    """Write an assignment's marks in the format of a learning platform. Nothing is graded."""
     from py2048.courses.term import exports
+    from py2048.courses.term.handins import Finder
+    from py2048.courses.term.manual import Term
+    from py2048.courses.term.marks import class_marks, kept_reports
     from py2048.courses.term.tables import WrittenFiles
 
-    if platform not in PLATFORMS:
-        raise CourseError(f"--platform {platform!r} is unknown: use one of {', '.join(PLATFORMS)}")
-    with _graded_assignment(folder, assignment, machine) as (term, run, marks):
-        exported = exports.export(term, assignment, marks, platform, template, run)
-        written = WrittenFiles(folder / "results")
+    term = Term.read(folder)
+    with tempfile.TemporaryDirectory(prefix="py2048-term-") as scratch:
+        hand_ins = Finder(term, assignment, Path(scratch)).find()
+        kept = kept_reports(term, assignment, hand_ins)
+        marks = class_marks(term, assignment, hand_ins, kept)
+        exported = exports.export(term, assignment, marks, platform, template)
+        written = WrittenFiles(folder / "results", force=force)
         for name, data in exported.files.items():
-            written.write(folder / "results" / name, data, force=force)
-            print(folder / "results" / name)
+            print(written.write(name, data))
     if not exported.files:
         print(f"{assignment}: no student has marks yet")
+    for mark in marks:
+        if mark.student and mark.hand_in and mark.total is None:
+            print(f"{mark.name}: no total is exported: {mark.problem}")
     for student in exported.missing:
         print(f"{student} has marks but is not in the platform's table")
 
 
-@app.command()
+@app.command(cls=options.Command)
+def autograder(
+    folder: FolderArgument,
+    assignment: AssignmentArgument,
+    platform: Annotated[
+        Literal["gradescope", "classroom50"],
+        options.taking("PLATFORM", "gradescope or classroom50."),
+    ],
+    wheel: Annotated[
+        Path | None, options.taking("FILE", "py2048's wheel to install; by default from PyPI.")
+    ] = None,
+    force: options.ForceOption = False,
+) -> None:
+    """Write an autograder with a term's settings, for a platform to run.
+
+    For Gradescope, this is a ZIP to upload; for Classroom 50, a workflow for your own repository.
+    """
+    from py2048.courses.term import exports
+    from py2048.courses.term.manual import Term
+    from py2048.courses.term.tables import WrittenFiles
+
+    name, data = exports.autograder(Term.read(folder), assignment, platform, wheel)
+    print(WrittenFiles(folder / "results", force=force).write(name, data))
+
+
+@app.command(hidden=True)
+@options.grouped
+def autograde(
+    folder: FolderArgument,
+    assignment: AssignmentArgument,
+    place: Annotated[Path, options.word("PLACE", "Gradescope's folder /autograder.")],
+    machine: Machine,
+) -> None:
+    """Grade a submission on Gradescope, and write only results/results.json."""
+    from py2048.courses.term import exports
+    from py2048.courses.term.tables import replace_file
+
+    with tempfile.TemporaryDirectory(prefix="py2048-autograde-") as scratch:
+        term_folder = Path(scratch)
+        exports.gradescope_term(folder, assignment, place, term_folder)
+        with _graded_assignment(term_folder, assignment, machine) as (_, run, marks):
+            data = exports.gradescope_results(marks[0], run)
+    replace_file(place / "results" / "results.json", data)
+
+
+@app.command(cls=options.Command)
 def desk(
     folder: FolderArgument,
     port: Annotated[int, typer.Option(min=0, max=65535, help="By default a free one.")] = 0,
 ) -> None:
-    """View the grading in the browser and enter marks by hand, until Ctrl-C.
+    """View results in the browser and enter marks by hand. Ctrl-C ends the server.
 
-    Only this machine can open the desk, at the printed address. It needs the extra "web".
+    The desk has a secret address, which is printed, and can be opened only on this machine. It
+    needs the extra "web".
     """
     with extra_for("the desk", "web"):
         from py2048.courses.term import desk as served
@@ -536,22 +565,31 @@ def desk(
     served.serve(folder, listen("127.0.0.1", port), assets().content)
 
 
-@app.command()
+@app.command(cls=options.Command)
 def alike(
     folder: FolderArgument,
     assignment: AssignmentArgument,
     threshold: Annotated[
         float, typer.Option(metavar="P", min=1, max=100, help="Minimum similarity in percent.")
-    ] = 50.0,
+    ] = 70.0,
 ) -> None:
-    """List pairs of similar programs in an assignment. The desk shows them side by side."""
+    """List groups of similar programs in an assignment. The desk shows them side by side.
+
+    Programs in the term's folder "archive" and the course's solutions are compared, too. Code in
+    the folder "examples" is ignored.
+    """
     from py2048.courses.term import alike as likeness
-    from py2048.courses.term.marks import Term
+    from py2048.courses.term.handins import Finder
+    from py2048.courses.term.manual import Term
 
     term = Term.read(folder)
     with tempfile.TemporaryDirectory(prefix="py2048-term-") as scratch:
-        hand_ins = term.finder(assignment, Path(scratch)).find(folder / "submissions" / assignment)
-        pairs = likeness.pairs_of(likeness.compared(term, assignment, hand_ins), threshold)
-    for pair in pairs:
-        print(f"{pair.share:3.0f} %  {pair.one.name}, {pair.other.name}")
-    print(f"{len(pairs)} pair{'' if len(pairs) == 1 else 's'}")
+        hand_ins = Finder(term, assignment, Path(scratch)).find()
+        compared = likeness.compared(term, assignment, hand_ins, Path(scratch))
+        clusters = likeness.clusters_of(likeness.pairs_of(*compared, threshold))
+    for number, pairs in enumerate(clusters, 1):
+        print(f"group {number}: {likeness.described(pairs)}")
+        for pair in pairs:
+            rare = f"{pair.rare_share:3.0f} % without code that many share"
+            print(f"  {pair.share:3.0f} %  {rare}  {pair.one.name}, {pair.other.name}")
+    print(f"{len(clusters)} group{'' if len(clusters) == 1 else 's'} of similar programs")

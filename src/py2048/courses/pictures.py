@@ -1,6 +1,6 @@
-"""Antialiased Tk images, drawn with Pillow at four times their size and scaled down.
+"""Antialiased Tk images, which Pillow draws at four times their size and scales down.
 
-This file is handed out to students of comp1127 unchanged.
+Students of comp1127 receive an unchanged copy of this file.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ SCALE = 4
 
 
 def rounded(side: int, radius: float, fill: str, around: str = "") -> Image.Image:
-    """Draw a rounded square; `around` is the background colour, transparent by default.
+    """Draw a rounded square. Its surroundings have the colour `around`, or are transparent.
 
-    Set `around` where possible, because Tk draws opaque images many times faster.
+    Use an `around` colour where possible, because Tk draws opaque images many times faster.
     """
-    # Transparent pixels have the fill colour, so that scaling down leaves no dark rim.
+    # Transparent pixels also have the fill colour, so that scaling down leaves no dark rim.
     side *= SCALE
     image = Image.new("RGB" if around else "RGBA", (side, side), around or f"{fill}00")
     box = (0, 0, side - 1, side - 1)
@@ -28,13 +28,13 @@ def rounded(side: int, radius: float, fill: str, around: str = "") -> Image.Imag
 
 
 def smaller(image: Image.Image) -> Image.Image:
-    """Downscale a supersampled image to its final size."""
+    """Scale a supersampled image down to its final size."""
     size = image.width // SCALE, image.height // SCALE
     return image.resize(size, Image.Resampling.LANCZOS)
 
 
 def photo(master: tkinter.Misc, image: Image.Image) -> tkinter.PhotoImage:
-    """Convert a Pillow image to a Tk image, using PNG because it needs no extra library."""
+    """Convert a Pillow image to a Tk image via PNG, which needs no additional library."""
     data = io.BytesIO()
     image.save(data, "PNG", compress_level=1)
     return tkinter.PhotoImage(master=master, data=data.getvalue())

@@ -1,12 +1,11 @@
-"""Test a course's grading on programs whose marks are known.
+"""Test the grading of a course with programs whose marks are known.
 
-The starter must run and earn nothing, and the solutions in ``right`` must earn full marks.
+The starter must run but earn no marks. The solutions in ``right`` must earn full marks.
 ``mutants.toml`` defines incorrect variants of these solutions. The table ``[solution.name]`` lists
 the text replacements (``changes``) that turn a solution into a mutant. Each search text must occur
 once in the solution, unless ``everywhere`` is set. The mutant must lose marks in all tasks listed
-in ``loses`` (task ids or ``all``) and in no other. If ``costs`` is given, it lists how many marks
-the mutant must lose in each of these tasks. For mutants that hang, ``seconds`` sets a shorter time
-limit per call.
+in ``loses`` (task ids or ``all``) and in no other. The optional ``costs`` are the marks that the
+mutant must lose in each of these tasks.
 """
 
 from __future__ import annotations
@@ -15,25 +14,24 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
 import msgspec
 
 from py2048.core.errors import CourseError, did_you_mean, shown
-from py2048.courses import COURSES, SUBMISSION_S, Course, read_toml, write_new
+from py2048.courses import COURSES, Course, read_toml, write_new
 from py2048.courses.grading.grader import grade
 from py2048.courses.grading.mutants import solutions_in
 from py2048.courses.grading.ownership import files_of_solution
 from py2048.courses.grading.report import GradeReport
 from py2048.courses.grading.sandbox import Protection, SandboxConfig
 from py2048.courses.grading.submissions import collect
-from py2048.courses.grading.tasks import Grading, read_sheet, validate
+from py2048.courses.grading.tasks import Grading, place_in, read_sheet, validate
 
 TEMPLATE = Path(__file__).with_name("template")
 SEEDS = ("", *map(str, range(9)))
-TRIAL_TIMEOUT_S = 10 * SUBMISSION_S  # only mutants that hang reach it, even on a busy machine
 
 
 class MutantSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -44,17 +42,17 @@ class MutantSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     changes: tuple[tuple[str, str], ...]
     costs: tuple[str, ...] = ()
     everywhere: bool = False
-    seconds: float | None = None
 
 
 @dataclass(frozen=True)
 class Trial:
-    """A program to grade and the marks it must lose.
+    """A program to grade, and the marks it is expected to lose.
 
     Attributes:
-        loses: Ids of the tasks in which it must lose marks.
-        costs: Marks to lose in each of these tasks; empty if any loss is accepted.
-        mutant: The changes to make to `source`, if any.
+        loses: Ids of the tasks in which the program must lose marks.
+        costs: Number of marks that the program must lose in each task of `loses`. Empty if any loss
+            is accepted.
+        mutant: The replacements that turn `source` into a mutant, if any.
     """
 
     name: str
@@ -65,7 +63,7 @@ class Trial:
 
     @property
     def changed_files(self) -> dict[str, str]:
-        """The mutated source files, by name; empty without a mutant.
+        """The changed source files by name. Empty if there is no mutant.
 
         Raises:
             CourseError: If a search text is missing or ambiguous.
@@ -77,15 +75,15 @@ class Trial:
         for search, _ in self.mutant.changes:
             found = "\0".join(texts).count(search)
             if found != 1 and not (found and self.mutant.everywhere):
-                where = f"occurs {found} times in {self.source}, not once"
-                raise CourseError(f"the mutant {self.name}: {shown(search)} {where}")
+                fix = "copy a text from it that occurs once"
+                raise CourseError(f"{shown(search)} occurs {found} times in {self.source}: {fix}")
         replacements = dict(self.mutant.changes)
         find = re.compile("|".join(map(re.escape, replacements)))
         changed = (find.sub(lambda match: replacements[match[0]], text) for text in texts)
         return dict(zip((file.name for file in files), changed, strict=True))
 
     def write(self, folder: Path) -> Path:
-        """Write the program to a folder; return the program's path."""
+        """Write the program to a folder, and return the program's path."""
         path = folder / (self.name + self.source.suffix)
         (shutil.copytree if self.source.is_dir() else shutil.copy)(self.source, path)
         for name, text in self.changed_files.items():
@@ -93,7 +91,7 @@ class Trial:
         return path
 
     def finding(self, report: GradeReport) -> str:
-        """Describe how the report differs from the expected marks; empty if it does not."""
+        """Describe how a report differs from the expected marks, or return an empty string."""
         if report.failure or (report.problem and not self.mutant):
             return report.reason
         failed = [check for task in report.tasks for check in task.checks if not check.passed]
@@ -115,7 +113,7 @@ def check_tasks(course: Course) -> None:
     """Check a course's examples with several seeds, and its marks against the task sheet.
 
     Raises:
-        CourseError: If there is a mistake; the message describes the first one.
+        CourseError: If a mistake is found. The message describes the first mistake.
     """
     grading = course.grading()
     sheet = next(path for path in course.handout_files if path.name == "TASKS.md")
@@ -127,15 +125,16 @@ def check_tasks(course: Course) -> None:
             on_sheet, in_code = asked.get(id_, "no"), marks.get(id_, "none")
             if on_sheet != in_code:
                 raise CourseError(
-                    f"{sheet}: task {id_} has {on_sheet} marks, but {in_code} in tasks.py"
+                    f"{place_in(sheet, f'## Task {id_}:')}: task {id_} has {on_sheet} marks, but "
+                    f"{in_code} in tasks.py: make them equal"
                 )
 
 
 def trials(course: Course) -> list[Trial]:
-    """Return the programs to test a course on.
+    """Return the programs for testing whether a course is graded correctly.
 
     Raises:
-        CourseError: If there is a mistake in ``mutants.toml`` or the solutions.
+        CourseError: If ``mutants.toml`` or a solution has a mistake.
     """
     tasks, folder = course.grading().tasks, course.proof
     ids = tuple(task.id for task in tasks)
@@ -161,25 +160,29 @@ def _mutants(path: Path, right: Sequence[Path], ids: tuple[str, ...]) -> Iterato
             near = did_you_mean(solution, sources)
             raise CourseError(f"{path}: there is no right solution {solution!r}{near}")
         for name, entry in mutants.items():
+            place = f"{place_in(path, f'[{solution}.{name}]')}: {solution}.{name}"
             try:
                 mutant = msgspec.convert(entry, MutantSpec)
                 costs = tuple(map(Fraction, mutant.costs))
             except (msgspec.ValidationError, ValueError) as error:
-                raise CourseError(f"{path}: {solution}.{name}: {error}") from None
+                raise CourseError(f"{place}: {error}") from None
             for id_ in set(mutant.loses).difference(ids, ["all"]):
                 near = did_you_mean(id_, ids)
-                raise CourseError(f"{path}: {solution}.{name}: there is no task {id_!r}{near}")
+                raise CourseError(f"{place}: there is no task {id_!r}{near}")
             loses = tuple(id_ for id_ in ids if {id_, "all"} & {*mutant.loses})
             trial = Trial(name, sources[solution], loses, costs, mutant)
-            assert trial.changed_files  # raises if a search text is not found
+            try:
+                assert trial.changed_files  # Raises an error if a search text is missing.
+            except CourseError as error:
+                raise CourseError(f"{place}: {error}") from None
             yield trial
 
 
 def grade_trials(
     trials: Sequence[Trial], grading: Grading, protection: Protection, jobs: int = 1
 ) -> Iterator[tuple[Trial, GradeReport]]:
-    """Grade programs, `jobs` at a time; yield them in order with their reports."""
-    sandbox = SandboxConfig(protection, seconds=TRIAL_TIMEOUT_S)
+    """Grade up to `jobs` programs at a time. Yield the programs in order with their reports."""
+    sandbox = SandboxConfig(protection)
 
     def report_on(trial: Trial) -> GradeReport:
         with tempfile.TemporaryDirectory(prefix="py2048-prove-") as scratch:
@@ -187,18 +190,17 @@ def grade_trials(
             found = collect([path], grading, Path(scratch, "unpacked"))
             if len(found) != 1:
                 raise CourseError(f"{trial.source}: expected one submission, found {len(found)}")
-            seconds = (trial.mutant and trial.mutant.seconds) or grading.seconds
-            return grade(found[0], replace(grading, seconds=seconds), sandbox)
+            return grade(found[0], grading, sandbox)
 
     with sandbox.pool(jobs) as pool:
         yield from zip(trials, pool.map(report_on, trials), strict=True)
 
 
 def new_course(folder: Path) -> list[Path]:
-    """Create a small working course in a new folder; return its files.
+    """Create a small working course in a new folder, and return its files.
 
     Raises:
-        CourseError: If a file already exists or the folder's name is not a valid course name.
+        CourseError: If a file already exists, or the folder's name is not a valid course name.
     """
     name = folder.resolve().name
     if name in COURSES or not re.fullmatch(r"[A-Za-z0-9_-]+", name):

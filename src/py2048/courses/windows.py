@@ -1,4 +1,4 @@
-"""Window, colour and font helpers shared by the courses with a GUI."""
+"""Helpers for windows, colours and fonts, shared by the courses with a GUI."""
 
 from __future__ import annotations
 
@@ -39,28 +39,34 @@ def opened(open_window: Callable[[], T]) -> T:
 
 
 def run(play: Callable[[], object]) -> int:
-    """Run a course program and return its exit status: 2 after an error, printed on one line."""
+    """Run a course's program and return its exit status. Errors are printed on one line.
+
+    The end of input ends the program. If the player presses Ctrl-C, the exit status is 130.
+    """
+    status: object = 0
     try:
         status = play()
     except (CourseError, MissingExtraError) as error:
         print(error, file=sys.stderr)
         return 2
+    except (EOFError, KeyboardInterrupt) as error:
+        print()
+        status = 130 if isinstance(error, KeyboardInterrupt) else 0
     return status if isinstance(status, int) else 0
 
 
 class Colors(dict[int, str]):
-    """Tile background colours; missing numbers get a generated colour.
+    """Background colours of tiles. Numbers without a colour get a generated colour.
 
-    All of them are dark enough for white digits, with a contrast of at least 4.5:1.
+    All colours are dark enough for white digits, with a contrast of at least 4.5:1.
     """
 
     def __missing__(self, number: int) -> str:
-        """Generate and store the colour of a power of two that is not in the table."""
+        """Generate and store the colour of a power of two that has no entry."""
         number = int(number)
         if number < 2 or number & (number - 1):
             raise KeyError(number)
-        # Hues advance by the golden angle, so that the colours of neighbouring numbers differ
-        # clearly.
+        # Hues advance by the golden angle, so that neighbouring numbers differ clearly.
         hue = number.bit_length() * 0.381966 % 1
         red, green, blue = (round(255 * c) for c in colorsys.hls_to_rgb(hue, 0.27, 0.55))
         self[number] = f"#{red:02x}{green:02x}{blue:02x}"
@@ -98,6 +104,6 @@ colors = Colors(
 def fitting_font(
     master: tkinter.Misc, text: str, width: int, height: int, weight: str = "normal"
 ) -> tuple[str, int, str]:
-    """Return a font in which `text` fits into about `width` by `height` pixels."""
+    """Return a font in which `text` fits into about `width` x `height` pixels."""
     wide = max(1, int(master.tk.call("font", "measure", ("Arial", -height, weight), text)))
     return "Arial", -max(1, min(height, height * width // wide)), weight

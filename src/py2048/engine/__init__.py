@@ -1,6 +1,7 @@
-"""The compiled engine: rules as arrays, boards and their kernels, batches and rollouts.
+"""The compiled engine: rules as arrays, kernels for boards, batches of games and rollouts.
 
-Only this package knows the memory layout of boards, and only `py2048.engine.jit` imports Numba.
+Only this package depends on the memory layout of boards, and only `py2048.engine.jit` imports
+Numba.
 """
 
 from __future__ import annotations

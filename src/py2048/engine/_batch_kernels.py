@@ -1,4 +1,4 @@
-"""Kernels that step whole batches block by block, and play whole random games.
+"""Kernels that step batches of games block by block, and play random games to their end.
 
 `BatchState` holds the state of a batch. Each step copies a block to a workspace that fits the L1
 cache, plays the turns there, and copies it back.
@@ -90,8 +90,8 @@ SAME_STEP, NEXT_STEP, DISABLED = range(3)
 ONE = np.uint64(1)
 
 EPISODE, SLOT_KEY, LENGTH = range(WORD_ROWS, WORD_ROWS + 3)
-"""Further rows of `BatchState.words`, after those of a block: the slot's episode number, the key
-that its seeds are derived from, and the episode's step count if there is a step limit.
+"""Additional rows of `BatchState.words`: the slot's episode number, the key of the slot's seed
+sequence, and the step count of the episode if there is a step limit.
 """
 
 
@@ -99,9 +99,9 @@ class Tally(NamedTuple):
     """Totals over a number of steps.
 
     Attributes:
-        steps: Steps played by all games together.
+        steps: Total number of steps of all games.
         games: Games that ended.
-        score: Sum of their scores.
+        score: Sum of the scores of these games.
     """
 
     steps: int
@@ -113,12 +113,13 @@ class BatchState(NamedTuple):
     """The complete state of a batch of `n` games.
 
     Attributes:
-        cells: The ranks, uint8 `[cells, padded]`, where `n` is padded to whole blocks.
-        flags: uint8 `[STORED_FLAGS, padded]`; ``_simd_kernels.py`` names the rows.
-        words: uint64 `[WORD_ROWS + 3, padded]`; the rows are named there and above.
-        rewards: Points of the last step, int32 `[padded]`.
-        last_cells: Final board of the last finished game per slot, uint8 `[padded, cells]`.
-        last_scores: Its score, int64 `[padded]`.
+        cells: The ranks, uint8 `[cells, padded]`; `padded` is `n` rounded up to whole blocks.
+        flags: uint8 `[STORED_FLAGS, padded]`, with rows as in ``_simd_kernels.py``.
+        words: uint64 `[WORD_ROWS + 3, padded]`, with rows as in ``_simd_kernels.py`` and this
+            module.
+        rewards: Points gained in the last step, int32 `[padded]`.
+        last_cells: Final board of each slot's last finished game, uint8 `[padded, cells]`.
+        last_scores: Score of each slot's last finished game, int64 `[padded]`.
     """
 
     cells: NDArray[np.uint8]
@@ -149,7 +150,7 @@ class BatchState(NamedTuple):
         """Copy the contents of another state.
 
         Raises:
-            BoardError: If the number of games or the board size differs.
+            BoardError: If the states have different numbers of games or board sizes.
         """
         pairs: list[tuple[np.ndarray, np.ndarray]] = list(zip(self, other, strict=True))
         for own, saved in pairs:
@@ -161,7 +162,7 @@ class BatchState(NamedTuple):
 
 @kernel(inline=True, borrows=True)
 def episode_key(words: Words, game: np.uint64) -> np.uint64:
-    """Return the key of the current game of a slot."""
+    """Return the generator key of a slot's current game."""
     return key_of(draw(words[SLOT_KEY, game], SERIES + words[EPISODE, game]))
 
 
@@ -170,7 +171,7 @@ def episode_key(words: Words, game: np.uint64) -> np.uint64:
 
 @kernel(borrows=True)
 def load(base: np.uint64, state: BatchState, space: Workspace) -> None:
-    """Copy the block at `base` to the workspace and recompute the high halves of its last draws."""
+    """Copy a block to the workspace and recompute the high 32 bits of its last draws."""
     copy_in(space.board, state.cells, base)
     copy_in(space.flags, state.flags, base)
     copy_in(space.words, state.words[:WORD_ROWS], base)
@@ -189,7 +190,7 @@ def store(base: np.uint64, state: BatchState, space: Workspace) -> None:
 
 @kernel(borrows=True)
 def copy_in(block: Bytes | Words, rows: Bytes | Words, base: np.uint64) -> None:
-    """Copy one block of lanes from all rows."""
+    """Copy the lanes of one block from every row of the state."""
     for row in range(rows.shape[0]):
         start = np.uint64(row) * WIDTH
         for lane in range(WIDTH):
@@ -198,7 +199,7 @@ def copy_in(block: Bytes | Words, rows: Bytes | Words, base: np.uint64) -> None:
 
 @kernel(borrows=True)
 def copy_out(block: Bytes | Words, rows: Bytes | Words, base: np.uint64) -> None:
-    """Copy a block back to all rows."""
+    """Copy the lanes of one block back to every row of the state."""
     for row in range(rows.shape[0]):
         start = np.uint64(row) * WIDTH
         for lane in range(WIDTH):
@@ -207,7 +208,7 @@ def copy_out(block: Bytes | Words, rows: Bytes | Words, base: np.uint64) -> None
 
 @kernel("(int64[::1], uint8[::1])", "(uint8[::1], uint8[::1])", borrows=True)
 def enter_directions(numbers: Bytes | Longs, out: Bytes) -> bool:
-    """Copy directions to `out`; return False if any is not a number from 0 to 3."""
+    """Copy directions to `out`; return False if any of them is not a number from 0 to 3."""
     seen = np.uint64(0)
     for game in range(np.uint64(len(out))):
         seen |= np.uint64(numbers[game])
@@ -232,7 +233,7 @@ def save_was_over(flags: Bytes, reset: Int) -> None:
 
 @kernel(borrows=True)
 def clear_finished(flags: Bytes) -> None:
-    """Clear the legal directions of finished episodes, which may still have legal moves."""
+    """Clear the legal directions of truncated and terminated episodes."""
     for lane in range(WIDTH):
         over = flags[WAS_OVER + lane] != EMPTY
         flags[LEGAL + lane] = select(over, EMPTY, flags[LEGAL + lane])
@@ -247,7 +248,7 @@ def finish(
     space: Workspace,
     rules: RuleArrays,
 ) -> tuple[np.int64, np.int64]:
-    """Store the results of the `count` finished games, and start new ones if required.
+    """Store the results of `count` finished games; start new games if the reset mode requires it.
 
     Returns:
         The number of games that ended and the sum of their scores.
@@ -274,7 +275,7 @@ def finish(
 
 @kernel(borrows=True)
 def mark_episode_ends(base: np.uint64, state: BatchState, flags: Bytes, orders: Longs) -> None:
-    """Mark the episodes that the step terminated or truncated, and count steps."""
+    """Mark the episodes that this step terminated or truncated, and count their steps."""
     for lane in range(WIDTH):
         flags[IS_TERMINATED + lane] = flags[DONE + lane]
         flags[IS_TRUNCATED + lane] = EMPTY
@@ -301,7 +302,7 @@ def end_unfinished(
     space: Workspace,
     rules: RuleArrays,
 ) -> tuple[np.int64, np.int64]:
-    """End the episodes whose games are not over; return the same totals as `finish`."""
+    """End the marked episodes whose games are not over yet; return the same totals as `finish`."""
     ended, total, flags, games = np.int64(0), np.int64(0), space.flags, np.uint64(orders[GAMES])
     for number in range(WIDTH):
         lane = np.uint64(number)
@@ -332,7 +333,7 @@ def save_final(
 
 @kernel(inline=True, borrows=True)
 def restore_final(base: np.uint64, lane: np.uint64, state: BatchState, space: Workspace) -> None:
-    """Restore a finished game's final board, because this step may have changed it."""
+    """Restore the final board of a finished game, because this step may have changed the board."""
     for cell in range(np.uint64(state.last_cells.shape[1])):
         space.board[cell * WIDTH + lane] = state.last_cells[base + lane, cell]
 
@@ -362,7 +363,7 @@ def make_step(turn: Turn) -> Step:
     def step(
         block: np.int64, orders: Longs, state: BatchState, rules: RuleArrays, space: Workspace
     ) -> tuple[np.int64, np.int64]:
-        """Play one step of the block in the workspace; return the totals of `finish`."""
+        """Play one step of a block; return how many games ended, and the sum of their scores."""
         base, flags = np.uint64(block) * WIDTH, space.flags
         can_end_early = orders[IS_TERMINAL] != 0 or orders[LIMIT] != 0
         save_was_over(flags, orders[RESET])
@@ -386,7 +387,7 @@ def make_step(turn: Turn) -> Step:
 
 
 def make_play(turn: Turn) -> Play:
-    """Build the round kernel from a turn kernel."""
+    """Build the kernel that plays a round of steps. Each step uses the kernel `turn`."""
     step = make_step(turn)
 
     @kernel(example=play_arguments, borrows=True)
@@ -399,14 +400,14 @@ def make_play(turn: Turn) -> Play:
         rules: RuleArrays,
         space: Workspace,
     ) -> bool:
-        """Take part in rounds until no block is left, or until polling for blocks times out.
+        """Process blocks until none are left, or until polling for a new round times out.
 
         Args:
-            thread: Number of the thread. Thread 0 returns after one round; the others wait for
-                more.
+            thread: Number of the thread. Thread 0 returns after one round, and the other threads
+                wait for the next round.
             opens: Whether to start the round.
-            words: The counters that the threads share.
-            orders: The parameters of the round, named in ``_show_kernels.py``.
+            words: The counters shared by the threads.
+            orders: The round's parameters. ``_show_kernels.py`` defines their indices.
             state: The batch.
             rules: The rules of the batch.
             space: A workspace.
@@ -472,12 +473,12 @@ def make_turn_boards(turn: Turn, find_legal: Legal) -> Callable[..., None]:
 
         Args:
             first: First block.
-            end: Block after the last one.
+            end: Block after the last block.
             boards: uint8 `[blocks * LANES * cells]`, updated in place.
             directions: uint8 `[blocks * LANES]`.
             draws: The draw of each spawn, uint64.
             points: Receives the points of each turn.
-            over: Receives whether each game is over, uint8.
+            over: Receives 1 for each game that is over, otherwise 0; uint8.
             rules: The rules.
             space: A workspace.
         """
@@ -510,7 +511,7 @@ turn_boards_any = make_turn_boards(turn_any, find_legal_any)
 def slide_boards(
     boards: Bytes, directions: Bytes, rows: Int, columns: Int, cascade: bool, points: Longs
 ) -> None:
-    """Slide boards, uint8 `[n, cells]`, in place; set their points, or -1 if nothing moved."""
+    """Slide boards (uint8 `[n, cells]`) in place; write the points, or -1 for illegal slides."""
     for game in range(len(boards)):
         way = np.int64(directions[game])
         points[game] = slide_cells(boards[game], way, rows, columns, cascade)
@@ -520,11 +521,11 @@ def slide_boards(
 def enter_boards(
     games: Longs, boards: Bytes, state: BatchState, rules: RuleArrays, space: Workspace
 ) -> None:
-    """Start the next episode of each game, from a given board or a random start position.
+    """Start the next episode in some slots, from given boards or random start positions.
 
     Args:
         games: int64 `[k]`, slot numbers.
-        boards: uint8 `[k, cells]`, or `[0, cells]` to draw the starts.
+        boards: uint8 `[k, cells]`, or `[0, cells]` to draw random start positions.
         state: The batch.
         rules: The rules.
         space: A workspace.
@@ -547,7 +548,7 @@ def enter_boards(
 
 @kernel(borrows=True)
 def store_first(game: np.uint64, state: BatchState, space: Workspace) -> None:
-    """Copy the workspace's first lane to a game that was just started."""
+    """Copy a new game from the workspace's first lane to its slot."""
     for cell in range(state.cells.shape[0]):
         state.cells[cell, game] = space.board[cell * LANES]
         state.last_cells[game, cell] = space.board[cell * LANES]
@@ -562,7 +563,7 @@ def store_first(game: np.uint64, state: BatchState, space: Workspace) -> None:
 def slide_each(
     boards: Bytes, rows: Int, columns: Int, cascade: bool, after: Bytes, points: NDArray[np.int64]
 ) -> None:
-    """Slide boards, `[n, cells]`, all four ways; write afterstates and points, -1 if illegal."""
+    """Slide each board in all four directions; write afterstates and points (-1 if illegal)."""
     for game in range(len(boards)):
         for way in range(4):
             for cell in range(boards.shape[1]):
@@ -572,21 +573,23 @@ def slide_each(
 
 # --- whole games from given positions -------------------------------------------------------------
 
-# A job is one game. A lane whose game ends takes the next job, so blocks stay full until no jobs
-# are left. The result of a job depends only on its number.
+# A job is one game. When the game in a lane ends, the lane takes the next job, so blocks stay full
+# until no jobs are left. The result of a job depends only on its number.
 
 
 FORCED = WAS_OVER
-"""Row of flags: one plus the direction of the game's fixed first move, or 0."""
+"""Row of `flags` with each game's fixed first move: the direction plus 1, or 0 if the game has
+none.
+"""
 
 INVERSE = np.uint64(pow(int(GOLDEN), -1, 2**64))
 IDLE = np.int64(-1)
 ENDLESS = np.int64(2**62)
-"""More turns than any game has."""
+"""A number of turns that no game reaches."""
 
 
 class Series(NamedTuple):
-    """The games to play, and their results."""
+    """A series of random games from given boards, and their results."""
 
     games: Int
     """Games per board; job ``j`` starts from board ``j // games``."""
@@ -597,20 +600,20 @@ class Series(NamedTuple):
     boards: Bytes
     """uint8 `[m, cells]`."""
     firsts: Bytes
-    """For each board, one plus the direction of the first move, or 0 to choose it at random."""
+    """The first move from each board, as direction plus one, or 0 for a random direction."""
     scores: Longs
-    """int64 `[m * count]`, overwritten with the points gained."""
+    """The points gained in each game, int64 `[m * count]`."""
     plies: Longs
-    """int64 `[m * count]`, overwritten with the number of turns."""
+    """The number of turns in each game, int64 `[m * count]`."""
 
 
 class Lanes(NamedTuple):
     """The games in the lanes of a block."""
 
     jobs: Longs
-    """Number of the job, or `IDLE`."""
+    """Number of each lane's job, or `IDLE`."""
     ends: Longs
-    """Number of the block's turn after which the game stops."""
+    """For each game, the number of the block's turn at which the game reaches its turn limit."""
     rewards: NDArray[np.int32]
     """Points of the last turn."""
 
@@ -635,7 +638,7 @@ def take_job(
     """Start the next job in one lane, skipping boards without a legal move.
 
     Returns:
-        The number of the started job, or `end` if none is left.
+        The number of the started job, or `end` if no job is left.
     """
     lanes.jobs[lane], lanes.ends[lane] = IDLE, clock + series.moves
     while job < end:
@@ -653,7 +656,7 @@ def take_job(
 
 @kernel(borrows=True)
 def force_first(flags: Bytes) -> None:
-    """Override the random direction in games that have a fixed first move."""
+    """In games with a fixed first move, replace the random direction by this move."""
     for lane in range(WIDTH):
         forced = flags[FORCED + lane]
         direction = np.uint8(forced - B1)
@@ -663,7 +666,7 @@ def force_first(flags: Bytes) -> None:
 
 @kernel(borrows=True)
 def stop_at_limit(flags: Bytes, ends: Longs, clock: Int, moves: Int) -> np.int64:
-    """End games at their turn limit; return the turn at which the next limit is reached."""
+    """End games that have reached their turn limit; return the turn of the next limit."""
     due = np.int64(clock + moves)
     for number in range(WIDTH):
         lane = np.uint64(number)

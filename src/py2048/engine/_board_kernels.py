@@ -1,12 +1,12 @@
-"""Kernels on single boards, for each memory layout of a board.
+"""Kernels that process single boards, for each memory layout of a board.
 
-A *packed* board has up to 16 cells of four bits each in one 64-bit word, ``low``: bits ``4 * cell``
-and up of the word hold the rank of cell ``row * columns + column``, 0 if it is empty. In the
-comments, a *nibble* is the four bits of one cell, and a *mask* of cells is a word that has at most
-the lowest bit of each nibble set. Tiles above 32768 need a second word, ``high``: the mask of the
-cells whose rank has a fifth bit, which allows tiles up to 2**31.
+A *packed* board stores up to 16 cells in one 64-bit word, ``low``. The four bits from bit ``4 *
+cell`` hold the rank of cell ``row * columns + column``, or 0 for an empty cell. In the comments, a
+*nibble* is the four bits of one cell, and a *mask* of cells is a word in which only the lowest bit
+of each nibble may be set. Tiles above 32768 need a second word, ``high``, which holds the fifth bit
+of each rank and allows tiles up to 2**31.
 
-A board as *cells* is an array of ranks, uint8 `[cells]`, row-major, of any shape.
+Boards of any shape can be stored as *cells*, an array of ranks in row-major order, uint8 `[cells]`.
 
 ==================  ======================  ======================================  ==============
 operation           one word                two words                               cells
@@ -24,15 +24,15 @@ symmetries          `symmetries`, `flip`,   as one word, on each word
 hash                `mix64`                 `hash_packed`                           `hash_cells`
 ==================  ======================  ======================================  ==============
 
-Boards with sides of up to four cells slide by lookup in tables of all lines, which fit the CPU
-cache. The table kernels ignore ``high``, so it costs nothing on boards without large tiles. When
-two 32768s merge, the table leaves a 32768 as the new tile, but the points are correct and therefore
-at least `MIN_LARGE_POINTS`. Kernels that need the exact board test for this and fall back to
-`slide_lines`.
+If the sides of a board have at most four cells, each line is slid with a lookup table that fits the
+CPU cache. To stay fast, the table kernels do not read ``high``. When two 32768s merge, the table
+wrongly gives 32768 as the new tile, but the points are correct and therefore at least
+`MIN_LARGE_POINTS`. Kernels that need the exact board detect such merges by their points and fall
+back to `slide_lines`.
 
-A *line table*, uint64 `[16 ** length]`, is indexed by the nibbles of a line, the first cell lowest.
-Each entry has four 16-bit numbers: the line after sliding towards its first cell, the line after
-sliding towards its last cell, and a quarter of the points of each slide.
+A *line table*, uint64 `[16 ** length]`, is indexed by the nibbles of a line, with the first cell in
+the lowest bits. Each entry has four 16-bit numbers: the line after sliding towards its first cell,
+the line after sliding towards its last cell, and the points of both slides, divided by four.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ Cells = NDArray[np.uint8]
 Words = NDArray[np.uint64]
 Longs = NDArray[np.int64]
 Moved = tuple[Word, Word, np.int64]
-"""An afterstate in two words and the points of the slide, -1 if nothing moved."""
+"""An afterstate in two words, and the points of the slide (-1 if nothing moved)."""
 
 ZERO = np.uint64(0)
 TWO = np.uint64(2)
@@ -77,13 +77,13 @@ ODD = np.uint64(0x9E3779B97F4A7C15)
 
 UP, DOWN, LEFT, RIGHT = (np.int64(direction) for direction in range(4))
 SIDE = np.int64(4)
-"""Side of a 4x4 board; typed, because Numba compiles again for each literal argument."""
+"""Side of a 4x4 board. With an untyped literal, Numba would compile the kernels again."""
 
 TABLE_CELLS = 4
-"""Maximum length of a line with a table."""
+"""Maximum length of the lines that have a line table."""
 
 MIN_LARGE_POINTS = 1 << 16
-"""Minimum points of a slide that merges two 32768s."""
+"""Minimum number of points of a slide that merges two 32768s."""
 
 
 # --- cells ---------------------------------------------------------------------------------------
@@ -91,20 +91,20 @@ MIN_LARGE_POINTS = 1 << 16
 
 @kernel("(uint64, uint64)", inline=True)
 def empty_cells(board: Word, cells: Word) -> Word:
-    """Return the mask of the empty cells among `cells`."""
+    """Return a mask of the empty cells among `cells`."""
     word = board | (board >> TWO)
     return ~(word | (word >> ONE)) & cells
 
 
 @kernel(inline=True, borrows=True)
 def word_of(low: Word, high: Word) -> Word:
-    """Return a board as a single word, with ranks above 15 lowered to 15."""
+    """Return a board as a single word, with every rank above 15 reduced to 15."""
     return low | ((high << NIBBLE) - high)
 
 
 @kernel(borrows=True)
 def ranks_packed(low: Word, high: Word, cells: Int) -> Word:
-    """Return the sum of the board's distinct tiles, a word with one bit per rank."""
+    """Return the sum of a packed board's distinct tiles, which has one bit per rank."""
     seen = ZERO
     for cell in range(cells):
         seen |= ONE << np.uint64(rank_at(low, high, cell))
@@ -144,7 +144,7 @@ def sum_packed(low: Word, high: Word) -> np.int64:
 
 @kernel("(uint64, uint64)", inline=True)
 def nth_cell(mask: Word, index: Word) -> Word:
-    """Return the bit position of cell number `index` of `mask`, in row-major order."""
+    """Return the position of the `index`-th set bit of `mask`, counted from the lowest."""
     while index != ZERO:
         mask &= mask - ONE
         index -= ONE
@@ -163,12 +163,12 @@ def spawn_packed(
     """Return the board after the random spawn determined by the draw `word`.
 
     Args:
-        low: First word of an afterstate with at least one empty cell.
+        low: First word of the afterstate, which must have an empty cell.
         high: Second word.
         cells: The mask of all cells.
         word: The draw.
         ranks: The possible ranks, ascending.
-        cumulative: Running sums of their integer weights.
+        cumulative: Running sums of the ranks' integer weights.
     """
     free = empty_cells(word_of(low, high), cells)
     cell = nth_cell(free, pick_low(word, popcount(free)))
@@ -190,7 +190,7 @@ def transpose(board: Word) -> Word:
 
 @kernel(inline=True)
 def _slide_rows(board: Word, width: Word, backward: Int, table: Table) -> tuple[Word, np.int64]:
-    """Slide up to four rows of `width` bits each."""
+    """Slide up to four rows, each `width` bits wide."""
     mask = (ONE << width) - ONE
     twice = width + width
     part = LINE_BITS if backward else ZERO
@@ -215,8 +215,8 @@ def slide_small(
         direction: The direction, 0 to 3.
         rows: Number of rows.
         columns: Number of columns.
-        across: The line table of the rows.
-        down: The line table of the columns.
+        across: The line table for rows.
+        down: The line table for columns.
     """
     if direction >= 2:
         return _slide_rows(board, columns << TWO, direction & 1, across)
@@ -232,7 +232,7 @@ def slide_small(
 def slide_lines(
     low: Word, high: Word, direction: Int, rows: Int, columns: Int, cascade: bool
 ) -> Moved:
-    """Slide a packed board of any shape, exactly for tiles up to 2**31."""
+    """Slide a packed board of any shape, with correct results for tiles up to 2**31."""
     vertical, backward = direction < 2, (direction & 1) == 1
     lines, length = (columns, rows) if vertical else (rows, columns)
     step, stride = (columns, 1) if vertical else (1, columns)
@@ -296,9 +296,9 @@ def checked_slide(
 
 @kernel(inline=True, borrows=True)
 def _slide_both(word: Word, table: Table) -> tuple[Word, Word, Word, Word]:
-    """Slide a 4x4 board's rows both ways; return both afterstates, then the points of each.
+    """Slide the rows of a 4x4 board left and right; return both afterstates, then their points.
 
-    Table entries contain both results, so this needs only the four lookups of a single slide.
+    Each table entry contains both slides of a line, so four lookups are enough.
     """
     row0, row1 = table[word & LINE], table[(word >> LINE_BITS) & LINE]
     row2, row3 = table[(word >> HALF) & LINE], table[word >> np.uint64(48)]
@@ -316,7 +316,7 @@ def _slide_both(word: Word, table: Table) -> tuple[Word, Word, Word, Word]:
 def slides_4x4(
     low: Word, high: Word, cascade: bool, table: Table
 ) -> tuple[Moved, Moved, Moved, Moved]:
-    """Slide a 4x4 board exactly in all four directions."""
+    """Slide a 4x4 board in all four directions, correctly for all tiles."""
     up, down, ups, downs = _slide_both(transpose(low), table)
     left, right, lefts, rights = _slide_both(low, table)
     return (
@@ -338,7 +338,7 @@ def slide_packed(
     across: Table,
     down: Table,
 ) -> Moved:
-    """Slide a board with sides of up to four cells exactly."""
+    """Slide a board with sides of up to four cells, correctly for all tiles."""
     after, points = slide_small(
         low, np.int64(direction), np.uint64(rows), np.uint64(columns), across, down
     )
@@ -347,14 +347,14 @@ def slide_packed(
 
 @kernel("(int64, boolean)")
 def line_table(length: Int, cascade: bool) -> Table:
-    """Return the line table for lines of `length` cells, at most four."""
+    """Return the line table for lines of `length` cells, where `length` is at most 4."""
     table = np.zeros(1 << (4 * length), np.uint64)
     for line in range(len(table)):
         entry = ZERO
         for backward in range(2):
             low, high, points = slide_lines(np.uint64(line), ZERO, 2 + backward, 1, length, cascade)
             part = LINE_BITS if backward else ZERO
-            # Two merged 32768s have rank 16, which the nibble stores as 15.
+            # Two 32768s merge into rank 16, which does not fit into 4 bits, so 15 is stored.
             entry |= (low | (high << NIBBLE) - high) << part
             entry |= np.uint64(max(points, np.int64(0)) >> 2) << (part + POINTS)
         table[line] = entry
@@ -386,12 +386,13 @@ DIAGONALS = np.array(
     ],
     np.uint64,
 )
-"""Masks by side length of a square board: the nibbles 1, 2 and 3 cells right of the diagonal."""
+"""Masks of the cells at each distance above the diagonal of a square board: `[side, distance - 1]`.
+"""
 
 
 @kernel(inline=True)
 def _transpose_square(board: Word, side: Word) -> Word:
-    """Swap the cells across the diagonal, in order of their distance from it."""
+    """Transpose a square board: at each distance from the diagonal, swap all mirrored cells."""
     apart = (side - ONE) << TWO
     shift = ZERO
     for distance in range(side - ONE):
@@ -403,7 +404,7 @@ def _transpose_square(board: Word, side: Word) -> Word:
 
 @kernel("(uint64, uint64, uint64)")
 def mirror(board: Word, rows: Word, columns: Word) -> Word:
-    """Return the board with each row reversed."""
+    """Return the board mirrored left to right."""
     column = ZERO
     for _ in range(rows):
         column = column << (columns << TWO) | RANKS
@@ -417,7 +418,7 @@ def mirror(board: Word, rows: Word, columns: Word) -> Word:
 
 @kernel("(uint64, uint64, uint64)")
 def flip(board: Word, rows: Word, columns: Word) -> Word:
-    """Return the board with its rows in reverse order."""
+    """Return the board mirrored top to bottom."""
     width = columns << TWO
     row = (ONE << width) - ONE if width < np.uint64(64) else ~ZERO
     flipped, source, target = ZERO, ZERO, (rows - ONE) * width
@@ -432,7 +433,8 @@ def flip(board: Word, rows: Word, columns: Word) -> Word:
 def symmetries(board: Word, rows: Word, columns: Word, images: Table) -> int:
     """Write the symmetric images of `board` to `images`; return their number.
 
-    A square board has eight images, any other board four; `images` has room for eight.
+    A square board has eight symmetric images, and any other board has four. `images` must have room
+    for eight.
     """
     images[0], images[1] = board, mirror(board, rows, columns)
     images[2], images[3] = flip(board, rows, columns), flip(images[1], rows, columns)
@@ -445,7 +447,7 @@ def symmetries(board: Word, rows: Word, columns: Word, images: Table) -> int:
 
 @kernel("(uint64, uint64, uint64)")
 def canonical(board: Word, rows: Word, columns: Word) -> Word:
-    """Return the smallest symmetric image of `board`, the same for all its images."""
+    """Return the smallest symmetric image of `board`, which is the same for all of its images."""
     mirrored = mirror(board, rows, columns)
     flipped, turned = flip(board, rows, columns), flip(mirrored, rows, columns)
     best = min(board, mirrored, flipped, turned)
@@ -458,7 +460,7 @@ def canonical(board: Word, rows: Word, columns: Word) -> Word:
 # --- boards as cells ------------------------------------------------------------------------------
 @kernel("(uint8[::1], int64, int64, int64, boolean)")
 def slide_cells(cells: Cells, direction: Int, rows: Int, columns: Int, cascade: bool) -> Int:
-    """Slide the board in place; return the points, or -1 if nothing moved."""
+    """Slide the board in place; return the points, or -1 if the direction is illegal."""
     vertical, backward = direction < 2, (direction & 1) == 1
     lines, length = (columns, rows) if vertical else (rows, columns)
     step, stride = (columns, 1) if vertical else (1, columns)
@@ -477,7 +479,7 @@ def slide_cells(cells: Cells, direction: Int, rows: Int, columns: Int, cascade: 
 def _slide_line(
     cells: Cells, first: Int, step: Int, length: Int, cascade: bool
 ) -> tuple[Int, bool]:
-    """Slide one line towards its cell `first`; return the points and whether it changed."""
+    """Slide one line towards its cell `first`; return the points and whether the line changed."""
     points, target, waiting, changed = np.int64(0), first, np.int64(0), False
     for position in range(length):
         cell = first + position * step
@@ -515,7 +517,7 @@ def legal_cells(cells: Cells, rows: Int, columns: Int, target: Int) -> int:
 
 @kernel(borrows=True)
 def _axis_cells(cells: Cells, step: Int, pairs: Int, in_line: Int, stride: Int) -> tuple[int, int]:
-    """Return whether a tile can move towards lower cells, and whether towards higher cells."""
+    """Return whether tiles can move towards lower and towards higher cell numbers."""
     lower, higher = 0, 0
     for pair in range(pairs):
         cell = pair // in_line * stride + pair % in_line
@@ -546,7 +548,7 @@ def place_cells(cells: Cells, word: Word, ranks: Cells | Words, sums: Words) -> 
 def start_cells(
     cells: Cells, key: Word, low: Int, high: Int, ranks: Cells | Words, sums: Words
 ) -> None:
-    """Place `low` to `high` start tiles on an empty board, as drawn by `key`."""
+    """Place `low` to `high` start tiles, drawn with a generator key, on an empty board."""
     extra = pick_high(draw(key, START), np.uint64(high - low + 1))
     for tile in range(low + np.int64(extra)):
         place_cells(cells, draw(key, START + np.uint64(1 + tile)), ranks, sums)
@@ -556,14 +558,14 @@ def start_cells(
 def start_all_cells(
     boards: NDArray[np.uint8], keys: Words, low: Int, high: Int, ranks: Cells, sums: Words
 ) -> None:
-    """Place start tiles on empty boards, uint8 `[n, cells]`, one key per board."""
+    """Place start tiles on empty boards (uint8 `[n, cells]`), with one generator key per board."""
     for number in range(len(boards)):
         start_cells(boards[number], keys[number], low, high, ranks, sums)
 
 
 @kernel(borrows=True)
 def place_fixed_cells(cells: Cells, landing: Longs, rank: np.uint64) -> None:
-    """Place a tile on the first empty cell in a list that is padded with -1."""
+    """Place a tile on the first empty cell in `landing`, a list of cells padded with -1."""
     for cell in landing:
         if cell >= 0 and cells[cell] == 0:
             cells[cell] = rank
@@ -581,7 +583,7 @@ def sum_cells(cells: Cells) -> Int:
 
 @kernel(borrows=True)
 def ranks_cells(cells: Cells) -> Word:
-    """Return the sum of the board's distinct tiles, a word with one bit per rank."""
+    """Return the sum of a board's distinct tiles, which has one bit per rank."""
     seen = ZERO
     for rank in cells:
         seen |= ONE << np.uint64(rank)

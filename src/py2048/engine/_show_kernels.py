@@ -1,9 +1,9 @@
-"""Kernels that write the results of a step for agents: observations, masks, rewards and scores.
+"""Kernels that write step results for agents: observations, action masks, rewards and scores.
 
-Blocks store boards by cell, which suits vector instructions, but agents need one board after
-another. Vectorised loops pack four cells at a time into a 32-bit word, and the words are then
-written in board order. Output arrays are passed by address, because they change with every step,
-and polling worker threads see only the arrays they share.
+Blocks store the same cell of all boards together, for vector instructions, but agents need the
+cells of each board together. Vectorised loops pack four cells of a board into a 32-bit word, and
+then write each board's words consecutively. Output arrays change with every step, but polling
+worker threads only see the arrays that they share, so outputs are passed by address.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from py2048.engine._simd_kernels import (
 from py2048.engine.jit import address_of, kernel, memory_at, prefetch, select
 
 BatchState = Any
-"""`BatchState` of ``_batch_kernels.py``, which imports this module."""
+"""Stands for the `BatchState` of ``_batch_kernels.py``, which imports this module."""
 
 (
     STEPS,
@@ -50,8 +50,8 @@ BatchState = Any
     SIZE,
     RECORD,
     IS_LOG,
-    # The rest are addresses. If OBSERVATIONS is 0, nothing is written for agents; if LAST is 0,
-    # final positions are not written.
+    # The remaining parameters are addresses. If OBSERVATIONS is 0, nothing is written for agents;
+    # if LAST is 0, final positions are not written.
     OBSERVATIONS,
     REWARDS,
     MASKS,
@@ -72,7 +72,9 @@ addresses of arrays.
 ORDERS = 20
 
 MASK_AT, SHOWN_AT = 8, 12
-"""Byte offsets of mask and observation in a final-position record, which begins with the score."""
+"""Byte offsets of the action mask and the observation in a final-position record; the score comes
+first.
+"""
 
 EXPONENTS, ONEHOT, NORMALISED = range(3)
 SQUARE = 16
@@ -81,14 +83,14 @@ MAX_PLANES = 32
 """Maximum number of one-hot planes."""
 
 IS_TERMINATED, IS_TRUNCATED, FINAL_LEGAL = MOVED, INDEX, RANK
-"""Rows of `flags` after a turn: whether the step terminated or truncated the episode, and the legal
-directions before the restart.
+"""Rows of `flags` that are reused after a turn. The first two rows tell whether the step terminated
+or truncated the episode. The third row contains the legal directions before the restart.
 """
 
 BYTE_MASK, ONES = np.uint64(0xFF), np.uint64(0x0101010101010101)
 ZERO, ONE, TWO, THREE, FOUR = (np.uint64(value) for value in range(5))
 SEVEN, PLANES = np.uint64(7), np.repeat(np.arange(MAX_PLANES, dtype=np.uint64) * ONES, 2)
-"""`PLANES` holds each plane's number, repeated in every byte of two words."""
+"""`PLANES` has two words for each plane, and each of their bytes is the plane's number."""
 BYTE, SHORT, TRIPLE = np.uint32(8), np.uint32(16), np.uint32(24)
 SPREAD, LOW_BITS = np.uint32(0x00204081), np.uint32(0x01010101)
 """Multiplying a 4-bit number by `SPREAD` puts bit ``d`` at the bottom of byte ``d``."""
@@ -121,7 +123,7 @@ def write_observations(block: Int, state: BatchState, space: Workspace, orders: 
 
 @kernel(borrows=True)
 def write_rewards(points: NDArray[np.int32], illegal: Bytes, first: Int, orders: Longs) -> None:
-    """Write the rewards: points or their logarithms, plus penalties."""
+    """Write the rewards: points or the logarithms of points, plus penalties."""
     rewards = memory_at(np.float64, orders[REWARDS] + 8 * first, LANES)
     for lane in range(WIDTH):
         rewards[lane] = np.float64(points[lane])
@@ -154,7 +156,7 @@ def write_board_observations(first: Int, space: Workspace, orders: Longs) -> Non
 
 @kernel(inline=True, borrows=True)
 def encode(board: Bytes, kind: Int, levels: Int, out: Bytes) -> None:
-    """Write the observation of a single board, uint8 `[cells]`."""
+    """Write the observation of a single board (uint8 `[cells]`)."""
     if kind == ONEHOT and len(board) == SQUARE and levels < MAX_PLANES:
         square = memory_at(np.uint64, address_of(board), len(board) >> 3)
         write_square_planes(square, memory_at(np.uint64, address_of(out), len(out) >> 3))
@@ -171,7 +173,7 @@ def encode(board: Bytes, kind: Int, levels: Int, out: Bytes) -> None:
 
 @kernel(borrows=True)
 def write_planes(board: Bytes, levels: Int, planes: Bytes) -> None:
-    """Write one-hot planes; exponents beyond the last plane share it."""
+    """Write one-hot planes; the last plane also contains all larger exponents."""
     start, last = ZERO, np.uint8(levels - 1)
     for level in range(np.uint64(levels)):
         for cell in range(np.uint64(len(board))):
@@ -186,13 +188,13 @@ def write_square_planes(board: Words, planes: Words) -> None:
     a, b = board[0], board[1]
     for place in range(np.uint64(len(planes))):
         other = select(place & ONE != ZERO, b, a) ^ PLANES[place]
-        # Adding 127 to a byte below 128 sets its top bit unless the byte is 0, and never carries.
+        # Adding 127 to a byte below 128 sets the top bit unless the byte is 0, and never overflows.
         planes[place] = ~(other + BELOW_TOPS) >> SEVEN & ONES
 
 
 @kernel(borrows=True)
 def to_board_order(board: Bytes, boards: Bytes, scratch: Halves) -> None:
-    """Write the boards of a block in board order, using words of four cells if possible."""
+    """Write the boards of a block one after the other, four cells at a time if possible."""
     cells = np.uint64(len(board)) // WIDTH
     quads, words = cells >> TWO, memory_at(np.uint32, address_of(boards), len(boards) >> 2)
     if cells & (FOUR - ONE):
@@ -216,7 +218,7 @@ def to_board_order(board: Bytes, boards: Bytes, scratch: Halves) -> None:
 
 @kernel(inline=True, borrows=True)
 def join(board: Bytes, row: Word, out: Halves, start: Word) -> None:
-    """Pack four cells of each board, from `row` on, into a word of `out`, from `start` on."""
+    """Pack four cells of each board, starting at `row`, into a word, and write it to `out`."""
     for lane in range(WIDTH):
         word = np.uint32(board[row + lane])
         word |= np.uint32(board[row + WIDTH + lane]) << BYTE
@@ -244,7 +246,7 @@ def to_cell_order(boards: Bytes, board: Bytes) -> None:
 
 @kernel(inline=True, borrows=True)
 def split(words: Halves, quads: Word, quad: Int, board: Bytes) -> None:
-    """Unpack word number `quad` of each board into the rows of its four cells."""
+    """Unpack word number `quad` of each board, and write its four cells to their rows."""
     row = FOUR * quad * WIDTH
     for lane in range(WIDTH):
         word = words[quads * lane + quad]
@@ -259,7 +261,7 @@ def split(words: Halves, quads: Word, quad: Int, board: Bytes) -> None:
 
 @kernel(borrows=True)
 def prefetch_final_positions(first: Int, orders: Longs) -> None:
-    """Prefetch the records that `write_final_positions` writes, which are scattered in memory."""
+    """Prefetch the scattered records that `write_final_positions` will write."""
     was_over = memory_at(np.uint64, orders[LAST_OVER] + first, LANES // 8)
     end_words = memory_at(np.uint64, orders[TERMINATED] + first, LANES // 8)
     cut_words = memory_at(np.uint64, orders[TRUNCATED] + first, LANES // 8)
@@ -277,9 +279,9 @@ def prefetch_final_positions(first: Int, orders: Longs) -> None:
 
 @kernel(borrows=True)
 def write_final_positions(first: Int, state: BatchState, flags: Bytes, orders: Longs) -> None:
-    """Write the final position of each finished episode of a block, and clear the other records.
+    """Write the final positions of episodes that just ended, and clear older records.
 
-    Only records that ``LAST_OVER`` marks as non-zero are cleared.
+    Only records with a non-zero byte in ``LAST_OVER`` are cleared, because all others are empty.
     """
     was_over = memory_at(np.uint64, orders[LAST_OVER] + first, LANES // 8)
     end_words = memory_at(np.uint64, orders[TERMINATED] + first, LANES // 8)

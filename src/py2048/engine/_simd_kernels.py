@@ -2,21 +2,22 @@
 
 A block is stored by cell: row ``c`` of the uint8 array `board` holds the ranks of cell ``c`` of
 every board in the block, so that one vector instruction processes 16, 32 or 64 boards. The kernels
-use no branches and no tables; where boards move in different directions, `select` picks the result.
-Ranks are bytes, so no tile is too large.
+use neither branches nor tables. The boards in a block may move in different directions, so `select`
+picks each board's result. Ranks are stored as bytes, so there is no limit on tiles in practice.
 
-The loops over ``lane`` are written for LLVM's vectoriser: constant length, few contiguous rows,
-mostly a single element type, no branches. All indices are unsigned, because a possibly negative
-index would need a test per element.
+The loops over ``lane`` are written for LLVM's vectoriser. They have a constant length and no
+branches, and access few rows, which are contiguous and mostly have the same element type. All
+indices are unsigned, because Numba checks the sign of signed indices for each element.
 
-Besides its board, a block has these arrays, whose rows are named below:
+A block consists of `board` and the following arrays. Constants name the rows of these arrays:
 
 * `flags`, uint8 `[FLAG_ROWS * LANES]`;
 * `words`, uint64 `[WORD_ROWS * LANES]`;
 * `halves`, uint32 `[HALF_ROWS * LANES]`;
 * `scratch`, uint8 `[LANES]` times 8 or the number of cells, whichever is larger.
 
-4x4 boards with single merges slide in registers. All other boards slide line by line in `scratch`.
+4x4 boards with the merge rule `Merging.ONCE` slide in registers. All other boards slide line by
+line in `scratch`.
 """
 
 from __future__ import annotations
@@ -65,14 +66,14 @@ LANES = 16 if IS_PLAIN else 512
 """Boards per block. Plain Python has no vector instructions, so small blocks are faster there."""
 
 MAX_CELLS = 254
-"""Maximum number of cells: a byte counts empty cells, and 255 marks a board without a spawn."""
+"""Maximum number of cells. A byte counts the empty cells, and 255 marks a board without a spawn."""
 
 ZERO = np.uint64(0)
 WIDTH = np.uint64(LANES)
-"""Distance between the rows of a block, and the number of lanes to iterate over."""
+"""Number of elements per row of a block, which is also the number of lanes."""
 WIDTH2, WIDTH3, WIDTH4 = np.uint64(2 * LANES), np.uint64(3 * LANES), np.uint64(4 * LANES)
 
-# Rows of `flags`. STORED_FLAGS rows persist between steps: the direction taken; the legal
+# Rows of `flags`. The first STORED_FLAGS rows persist between steps: the direction taken; the legal
 # directions (bit d for direction d, none when the game is over); whether the game ended in the
 # step; and whether the direction was illegal in a game that was not over. WAS_OVER is set if the
 # game was over before the step.
@@ -82,13 +83,13 @@ DIRECTION, LEGAL, DONE, ILLEGAL, MOVED, INDEX, RANK, WAS_OVER = (
 FLAG_ROWS = 8
 STORED_FLAGS = 4
 
-# Rows of `words`: the generator's state `key + (ply + 1) * GOLDEN`, the score, and bonus points
-# that the next legal move earns.
+# Rows of `words`: the generator's state `key + (ply + 1) * GOLDEN`, the score, and bonus points for
+# the next legal move.
 STATE, SCORE, BONUS = (np.uint64(row * LANES) for row in range(3))
 WORD_ROWS = 3
 
-# Rows of `halves`: points of the merges of this slide, high and low halves of the last draws, and
-# lanes whose games are over.
+# Rows of `halves`. POINTS has the points of this slide's merges, CHANCE and LOW the high and the
+# low 32 bits of the last draws, and FOUND the lanes whose games are over.
 POINTS, CHANCE, LOW, FOUND = (np.uint64(row * LANES) for row in range(4))
 HALF_ROWS = 4
 
@@ -108,7 +109,7 @@ U1, U16 = np.uint32(1), np.uint32(0xFFFF)
 def choose(flags: Bytes, halves: Halves) -> None:
     """Choose a uniformly random legal direction for each board, from bits 32-47 of its last draw.
 
-    The spawn takes its tile from the highest bits of that half, so these bits are still unused.
+    The spawned tile depends only on the draw's highest bits, so it is independent of the direction.
     """
     for lane in range(WIDTH):
         legal = flags[LEGAL + lane]
@@ -143,7 +144,7 @@ def check_directions(flags: Bytes) -> None:
 
 @kernel(inline=True)
 def whole_rows(end: np.uint64) -> np.uint64:
-    """Return the length of the prefix of a board that can be processed four cells at a time."""
+    """Round the end of a board down to a multiple of four cells."""
     return np.uint64(end // WIDTH4 * WIDTH4)
 
 
@@ -167,7 +168,7 @@ def count_empty(board: Bytes, flags: Bytes) -> None:
 def draw_spawns(
     words: Words, flags: Bytes, halves: Halves, ranks: Bytes, thresholds: Words
 ) -> None:
-    """Draw the tile and the cell of each spawn, and advance the generators of boards that moved.
+    """Draw the tile and the cell of each spawn, and advance the generator of each board that moved.
 
     Reads the number of empty cells from ``INDEX`` and replaces it with the index of the chosen
     empty cell. Sets ``RANK``, ``CHANCE`` and ``LOW``.
@@ -216,7 +217,7 @@ def place(board: Bytes, flags: Bytes) -> None:
 
 @kernel(inline=True)
 def place_on_cell(tile: np.uint8, rank: np.uint8, index: np.uint8) -> tuple[np.uint8, np.uint8]:
-    """Return a cell's new value, and the index, reduced by one if the cell was empty."""
+    """Return a cell's new value and the countdown `index`, which each empty cell decrements."""
     empty = tile == EMPTY
     here = empty & (index == EMPTY)
     return select(here, rank, tile), select(empty, np.uint8(index - B1), index)
@@ -224,7 +225,7 @@ def place_on_cell(tile: np.uint8, rank: np.uint8, index: np.uint8) -> tuple[np.u
 
 @kernel(borrows=True)
 def place_fixed(board: Bytes, flags: Bytes, landing: Longs) -> None:
-    """Place the tile ``RANK`` on the first empty cell of the list for the board's direction.
+    """Place each board's new tile on the first empty cell listed for its direction.
 
     Args:
         board: The boards.
@@ -258,7 +259,7 @@ def score_turns(
     rewards: NDArray[np.int32],
     numbers: Longs,
 ) -> None:
-    """Set `rewards`, int32 `[LANES]`, to the points of this turn, and add them to the scores.
+    """Write this turn's points to `rewards` (int32 `[LANES]`), and add them to the scores.
 
     `CompiledRules` defines the four scoring terms in `numbers`.
     """
@@ -282,15 +283,15 @@ def score_turns(
 
 @kernel(borrows=True)
 def find_over(legal: Words, halves: Halves) -> Int:
-    """Write the lanes of finished games to ``FOUND``; return their number.
+    """Write the lane numbers of finished games to the row ``FOUND``; return their count.
 
     Args:
-        legal: The row ``LEGAL`` as words of eight lanes.
+        legal: The row ``LEGAL`` as 64-bit words of eight lanes each.
         halves: The rows of halves.
     """
     count = ZERO
     for index in range(np.uint64(LANES // 8)):
-        # Adding 127 to a byte below 128 sets its top bit unless the byte is 0, and never carries.
+        # Adding 127 to a byte below 128 sets the top bit unless the byte is 0, and never overflows.
         over = ~(legal[index] + BELOW_TOPS) & TOPS
         while over != ZERO:
             lane = np.uint64(8 * index) + (trailing_zeros(over) >> np.uint64(3))
@@ -302,7 +303,7 @@ def find_over(legal: Words, halves: Halves) -> Int:
 
 @kernel(borrows=True)
 def clear_won(board: Bytes, flags: Bytes, rank: np.uint8) -> None:
-    """Clear the legal directions of boards with a tile of rank `rank` or more."""
+    """Leave no legal directions on boards with a tile of this rank or higher."""
     for cell in range(ZERO, np.uint64(len(board)), WIDTH):
         for lane in range(WIDTH):
             won = board[cell + lane] >= rank
@@ -323,10 +324,9 @@ def start_board(
     thresholds: Words,
     placed: Bytes,
 ) -> Int:
-    """Set up the same start position for this key as `py2048.core.game`.
+    """Set up the start position for a generator key, exactly as `py2048.core.game` does.
 
-    Returns:
-        The number of tiles; `placed` has their cells in ascending order.
+    Returns: The number of tiles. `placed` contains the tiles' cells in ascending order.
     """
     end = np.uint64(len(board))
     for place in range(lane, end, WIDTH):
@@ -340,8 +340,7 @@ def start_board(
         tile = 0
         while tile + 1 < len(ranks) and word >> HALF >= thresholds[tile + 1]:
             tile += 1
-        # Convert the index among free cells to a cell number by skipping the occupied cells before
-        # it.
+        # Convert an index among the empty cells to a cell number by skipping occupied cells.
         cell, before = ((word & LOW_HALF) * (free - np.uint64(number))) >> HALF, 0
         while before < number and placed[before] <= cell:
             cell += ONE
@@ -386,10 +385,10 @@ def sum_of(board: Bytes, lane: np.uint64) -> np.uint64:
 
 
 class Workspace(NamedTuple):
-    """The arrays in which one thread steps a block, as described at the top of this module.
+    """The arrays that a thread uses to step a block; the module docstring describes them.
 
-    `legal` is a view of the row ``LEGAL`` of `flags`, as words of eight lanes. A copy would not
-    share that memory, so copies of a batch create new workspaces.
+    `legal` is a view of the row ``LEGAL`` of `flags`, as words of eight lanes. In a copy of a
+    workspace, the arrays would not share memory, so copied batches create new workspaces.
     """
 
     board: NDArray[np.uint8]
@@ -401,7 +400,10 @@ class Workspace(NamedTuple):
 
     @classmethod
     def of(cls, rules: Rules) -> Workspace:
-        """Return a workspace for boards of `rules`; up to 8x8 it fits the L1 cache."""
+        """Return a workspace for boards of `rules`.
+
+        The workspace fits the L1 cache for boards of up to 8x8 cells.
+        """
         width, rows = LANES, max(8, rules.cells)
         flags = np.zeros(FLAG_ROWS * width, np.uint8)
         return cls(
@@ -447,7 +449,7 @@ def transpose_vertical(board: Bytes, flags: Bytes) -> None:
 
 @kernel(borrows=True)
 def slide_rows(board: Bytes, flags: Bytes, merged: Bytes) -> None:
-    """Slide the four rows left or right; write up to two merged ranks per row to `merged`."""
+    """Slide four rows left or right; write the ranks of up to two merges per row to `merged`."""
     slot = ZERO
     for row in range(ZERO, BOARD, WIDTH4):
         for lane in range(WIDTH):
@@ -456,7 +458,7 @@ def slide_rows(board: Bytes, flags: Bytes, merged: Bytes) -> None:
             y, z = board[row + WIDTH2 + lane], board[row + WIDTH3 + lane]
             a, b = select(backward, z, w), select(backward, y, x)
             c, d = select(backward, x, y), select(backward, w, z)
-            # Close the gaps, starting at the last one.
+            # Close the gaps between tiles, starting with the last gap.
             gap = c == EMPTY
             c, d = select(gap, d, c), select(gap, EMPTY, d)
             gap = b == EMPTY
@@ -464,7 +466,8 @@ def slide_rows(board: Bytes, flags: Bytes, merged: Bytes) -> None:
             gap = a == EMPTY
             a, b, c = select(gap, b, a), select(gap, c, b), select(gap, d, c)
             d = select(gap, EMPTY, d)
-            # Three pairs can merge; the first and the last can both merge in one slide.
+            # Any of the three pairs of neighbours can merge; the first and the last pair can merge
+            # in the same slide.
             first = (a == b) & (b != EMPTY)
             middle = (b == c) & (c != EMPTY) & (not first)
             last = (c == d) & (d != EMPTY) & (not middle)
@@ -485,7 +488,7 @@ def slide_rows(board: Bytes, flags: Bytes, merged: Bytes) -> None:
 
 @kernel(borrows=True)
 def add_points(halves: Halves, merged: Bytes) -> None:
-    """Set ``POINTS`` to the sum of the merged tiles; the mask removes `NO_MERGE` (bit 31)."""
+    """Set ``POINTS`` to the sum of merged tiles. The mask removes `NO_MERGE` (bit 31)."""
     for lane in range(WIDTH):
         total = U1 << np.uint32(merged[lane])
         for slot in range(WIDTH, COLUMN3, WIDTH):
@@ -512,7 +515,7 @@ def legal_classic(board: Bytes, flags: Bytes, _numbers: Longs) -> None:
 
 @kernel(inline=True)
 def line_bits(a: np.uint8, b: np.uint8, c: np.uint8, d: np.uint8) -> np.uint8:
-    """Return as bits whether a tile can move towards the line's first cell (0) and its last (1)."""
+    """Return a line's possible slides: bit 0 towards the first cell, bit 1 towards the last."""
     no_a, no_b, no_c, no_d = a == EMPTY, b == EMPTY, c == EMPTY, d == EMPTY
     merge = ((a == b) & (not no_a)) | ((b == c) & (not no_b)) | ((c == d) & (not no_c))
     first = (no_a & (not no_b)) | (no_b & (not no_c)) | (no_c & (not no_d)) | merge
@@ -523,12 +526,12 @@ def line_bits(a: np.uint8, b: np.uint8, c: np.uint8, d: np.uint8) -> np.uint8:
 # --- boards of any shape and merging --------------------------------------------------------------
 
 VERTICAL, HORIZONTAL = np.uint8(0), np.uint8(1)
-"""High bit of the direction numbers on each axis."""
+"""The high bit of a direction number, which distinguishes the two axes."""
 
 
 @kernel(inline=True)
 def row(number: Int) -> slice:
-    """Return the slice of one row; passing an array would cost reference counting."""
+    """Return the slice of one row. Passing an array instead would require reference counting."""
     return slice(number * LANES, (number + 1) * LANES)
 
 
@@ -548,7 +551,7 @@ def slide_any(space: Workspace, numbers: Longs) -> None:
 def slide_line(
     space: Workspace, first: Int, step: Int, length: Int, axis: np.uint8, cascade: bool
 ) -> None:
-    """Slide one line of the boards that move along its axis.
+    """Slide one line on every board that moves along the line's axis.
 
     Args:
         space: The workspace. The line's points are added to ``POINTS``; ``INDEX``, ``RANK`` and
@@ -581,7 +584,7 @@ def slide_line(
 
 @kernel(borrows=True)
 def take_row(target: Bytes, ahead: Bytes, behind: Bytes, directions: Bytes, axis: np.uint8) -> None:
-    """Copy one cell of boards that move along the axis: `ahead`, or `behind` for backward moves."""
+    """Copy a cell of each board that moves along the axis. Backward moves copy from `behind`."""
     for lane in range(WIDTH):
         direction = directions[lane]
         tile = select((direction & B1) != EMPTY, behind[lane], ahead[lane])
@@ -590,7 +593,7 @@ def take_row(target: Bytes, ahead: Bytes, behind: Bytes, directions: Bytes, axis
 
 @kernel(borrows=True)
 def put_row(target: Bytes, ahead: Bytes, behind: Bytes, directions: Bytes, axis: np.uint8) -> None:
-    """Copy one cell back to the boards that move along the axis."""
+    """Write one slid cell back to each board that moves along the axis."""
     for lane in range(WIDTH):
         direction = directions[lane]
         tile = select((direction & B1) != EMPTY, behind[lane], ahead[lane])
@@ -599,14 +602,14 @@ def put_row(target: Bytes, ahead: Bytes, behind: Bytes, directions: Bytes, axis:
 
 @kernel(borrows=True)
 def mark_empty(gaps: Bytes, tiles: Bytes) -> None:
-    """Set `gaps` to whether each cell is empty."""
+    """Set `gaps` to 1 for boards where this cell is empty, and to 0 elsewhere."""
     for lane in range(WIDTH):
         gaps[lane] = np.uint8(tiles[lane] == EMPTY)
 
 
 @kernel(borrows=True)
 def close_gap(scratch: Bytes, gaps: Bytes, first: Int, length: Int) -> None:
-    """Where `gaps` is set, move the cells behind `first` up by one."""
+    """On the boards marked in `gaps`, move each cell after `first` one cell towards it."""
     for cell in range(first, length - 1):
         pull_row(scratch[row(cell)], scratch[row(cell + 1)], gaps)
     last = scratch[row(length - 1)]
@@ -616,14 +619,14 @@ def close_gap(scratch: Bytes, gaps: Bytes, first: Int, length: Int) -> None:
 
 @kernel(borrows=True)
 def pull_row(tiles: Bytes, behind: Bytes, gaps: Bytes) -> None:
-    """Where `gaps` is set, replace the tile with the one behind it."""
+    """In lanes with a gap, copy the tile from `behind` to `tiles`."""
     for lane in range(WIDTH):
         tiles[lane] = select(gaps[lane] != EMPTY, behind[lane], tiles[lane])
 
 
 @kernel(borrows=True)
 def merge_row(tiles: Bytes, behind: Bytes, gaps: Bytes, merged: Bytes) -> None:
-    """Merge equal neighbours; set `gaps` there and `merged` to the new ranks."""
+    """Merge equal neighbours. Mark the gaps that result, and write the merged tiles' ranks."""
     for lane in range(WIDTH):
         tile = tiles[lane]
         equal = (tile == behind[lane]) & (tile != EMPTY)
@@ -635,7 +638,7 @@ def merge_row(tiles: Bytes, behind: Bytes, gaps: Bytes, merged: Bytes) -> None:
 
 @kernel(borrows=True)
 def add_merged(points: Halves, merged: Bytes) -> None:
-    """Add the merged tiles to `points`; the mask removes `NO_MERGE` (bit 31)."""
+    """Add the merged tiles to `points`. The mask removes `NO_MERGE` (bit 31)."""
     for lane in range(WIDTH):
         points[lane] += U1 << np.uint32(merged[lane]) & POINT_BITS
 
@@ -658,7 +661,7 @@ def legal_any(board: Bytes, flags: Bytes, numbers: Longs) -> None:
 
 @kernel(borrows=True)
 def add_pair_directions(legal: Bytes, tiles: Bytes, neighbours: Bytes, shift: np.uint8) -> None:
-    """Add the directions that two neighbouring cells make legal."""
+    """Add the directions in which one of two neighbouring cells can move or merge."""
     for lane in range(WIDTH):
         legal[lane] |= np.uint8(pair_bits(tiles[lane], neighbours[lane]) << shift)
 
@@ -668,7 +671,7 @@ def add_pair_directions(legal: Bytes, tiles: Bytes, neighbours: Bytes, shift: np
 
 @kernel(inline=True, borrows=True)
 def start_game(space: Workspace, lane: np.uint64, key: np.uint64, rules: RuleArrays) -> None:
-    """Start the game with this key in one lane of a block."""
+    """Start the game with this generator key in one lane of a block."""
     low, high, placed = rules.numbers[START_LOW], rules.numbers[START_HIGH], space.scratch
     count = start_board(
         space.board, lane, key, low, high, rules.start_ranks, rules.start_thresholds, placed
@@ -683,7 +686,7 @@ def start_game(space: Workspace, lane: np.uint64, key: np.uint64, rules: RuleArr
 def start_from_position(
     space: Workspace, lane: np.uint64, key: np.uint64, rules: RuleArrays
 ) -> None:
-    """Start the game with this key from the position already in one lane."""
+    """Start a game from the board in the lane, with the given key for the random generator."""
     legal = EMPTY
     for cell in range(len(rules.neighbours)):
         legal |= legal_from(space.board, lane, cell, rules.neighbours)
@@ -694,7 +697,7 @@ def start_from_position(
 def init_game(
     space: Workspace, lane: np.uint64, key: np.uint64, legal: np.uint8, rules: RuleArrays
 ) -> None:
-    """Initialise the score, generator state and legal moves of a game whose board is set up."""
+    """Initialise the score, generator state and legal moves of a game, given its board."""
     board, words, numbers = space.board, space.words, rules.numbers
     words[STATE + lane] = key + GOLDEN
     words[SCORE + lane] = ZERO
@@ -741,11 +744,11 @@ def make_turn(slide: Callable[[Workspace, Longs], None], legal: Legal) -> Turn:
 
 
 def make_legal(legal: Legal) -> Legal:
-    """Build a legal-move kernel that handles games ending at their target."""
+    """Build a legal-move kernel for rules that end the game at the target tile."""
 
     @kernel(inline=True, borrows=True)
     def legal_until_won(board: Bytes, flags: Bytes, numbers: Longs) -> None:
-        """Set ``LEGAL`` of every board, with no direction after a win that ends the game."""
+        """Find the legal directions of every board. Won games have no legal directions."""
         legal(board, flags, numbers)
         if numbers[TARGET]:
             clear_won(board, flags, np.uint8(numbers[TARGET]))
@@ -770,7 +773,7 @@ LOW_QUADS = np.uint64(0x00000000FFFFFFFF)
 
 @kernel("(int64, int64, uint8[:,::1], uint8[:,::1])", borrows=True)
 def write_boards(first: Int, end: Int, cells: Bytes, out: Bytes) -> None:
-    """Copy the boards of games `first` to `end` (exclusive) to `out`, uint8 `[n, cells]`."""
+    """Copy the boards of games `first` to `end` (exclusive) to `out` (uint8 `[n, cells]`)."""
     for game in range(np.uint64(first), np.uint64(end)):
         for cell in range(np.uint64(out.shape[1])):
             out[game, cell] = cells[cell, game]
@@ -782,9 +785,9 @@ def write_classic(first: Int, end: Int, cells: Words, out: Words) -> None:
 
     Args:
         first: First group.
-        end: Group after the last one.
-        cells: The cells as words of eight games: uint64 `[16, padded / 8]`.
-        out: The boards as words of eight cells: uint64 `[n, 2]`.
+        end: Group after the last group.
+        cells: Each cell of eight games as one word: uint64 `[16, padded / 8]`.
+        out: Each board as two words of eight cells: uint64 `[n, 2]`.
     """
     for group in range(np.uint64(first), np.uint64(end)):
         game = group * BYTES
@@ -814,13 +817,13 @@ def write_classic(first: Int, end: Int, cells: Words, out: Words) -> None:
 
 @kernel(inline=True)
 def exchange(x: Word, y: Word, shift: Word, low: Word) -> tuple[Word, Word]:
-    """Exchange the high parts of `x` with the low parts of `y`."""
+    """Exchange the high bits of each part of `x` with the low bits of the same part of `y`."""
     return (x & low) | ((y & low) << shift), ((x >> shift) & low) | (y & ~low)
 
 
 @kernel("(uint8[::1], uint32[::1])", borrows=True)
 def write_masks(bits: Bytes, out: NDArray[np.uint32]) -> None:
-    """Expand the legal directions of each game from bits 0 to 3 of a byte to four bytes."""
+    """Expand each game's legal directions from four bits to four bytes."""
     for game in range(np.uint64(len(out))):
         spread = np.uint32(bits[game]) * np.uint32(0x00204081)
         out[game] = np.uint32(spread & np.uint32(0x01010101))

@@ -1,8 +1,8 @@
 """`BatchGames`: many games stepped together by compiled kernels on several threads.
 
-A step of 65,536 games takes a fraction of a millisecond. Each game depends only on its number, the
-seed and its directions, not on the other games or the number of threads. `rollouts` plays random
-games from given positions.
+A step of 65,536 games takes a fraction of a millisecond. A game's result depends only on its
+number, the seed and its directions, and not on other games or the number of threads. `rollouts`
+plays random games from given positions.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ Number = TypeVar("Number", bound=np.generic)
 DEVICES = "cpu", "cuda"
 RESETS = ("same_step", "next_step", "disabled")
 STEPS_PER_THREAD = 8192
-"""Minimum steps per thread; with fewer, an additional thread costs more than it saves."""
+"""Minimum number of steps per thread, below which a thread costs more than it saves."""
 JOBS_PER_THREAD = 2 * simd.LANES
-"""Minimum random games per thread, for the same reason as `STEPS_PER_THREAD`."""
+"""Minimum number of games per thread, below which a thread costs more than it saves."""
 
 
 class BatchGames:
@@ -68,17 +68,19 @@ class BatchGames:
         n: Number of games.
         seed: A whole number from 0 to 2**64 - 1.
         threads: Maximum number of threads. Defaults to one per CPU.
-        reset: When a finished game restarts: ``"same_step"`` immediately, ``"next_step"`` in the
-            next step, which ignores the direction, ``"disabled"`` when `reset` is called.
-        history: Whether to record directions, which `history` returns. Costs five bytes per step
-            and game: one for the direction, four for the game's number.
-        device: ``"cpu"``, or ``"cuda"`` for a GPU, which plays the same games on 4x4 boards with
-            random spawns. Arrays are then CuPy arrays, which PyTorch and JAX import without a copy
-            (``torch.from_dlpack``). History is not available on a GPU.
+        reset: When finished games restart: immediately (``"same_step"``), in the next step, which
+            ignores their directions (``"next_step"``), or only when `reset` is called
+            (``"disabled"``).
+        history: Whether to record all directions, so that the method `history` can return them.
+            Recording takes five bytes per step and game: one for the direction, four for the game's
+            number.
+        device: ``"cpu"``, or ``"cuda"`` for a GPU. The GPU plays the same games, but only on 4x4
+            boards with random spawns. Arrays on a GPU are CuPy arrays, which PyTorch and JAX import
+            without a copy (``torch.from_dlpack``). History is not available on a GPU.
 
     Raises:
         BoardError: If the board is too big.
-        RulesError: If a tile that can appear is too large or ends the game immediately, or the GPU
+        RulesError: If a tile that can spawn is too large or ends the game immediately, or the GPU
             does not support the rules.
         ValueError: If `n`, `threads`, `reset` or `device` is invalid.
         MissingExtraError: If CuPy is not installed.
@@ -120,13 +122,13 @@ class BatchGames:
         self.reseed(self.seed)
 
     def _set_up(self) -> None:
-        """Create everything that depends only on the rules."""
+        """Create the kernels and arrays that depend only on the rules."""
         rules = self.rules
         self._card = BatchCard(rules) if self.device == "cuda" else None
         self._rules = CompiledRules.of(rules).arrays
 
     def _start_crew(self) -> None:
-        """Create the worker threads, which refer to the arrays of the state."""
+        """Create the worker threads, which hold references to the state's arrays."""
         if self._card:
             return
         play = ready(kernels.play_classic if is_classic(self.rules) else kernels.play_any)
@@ -136,10 +138,10 @@ class BatchGames:
         self._crew = Crew(play, [(*shared, space) for space in self._spaces], self._blocks)
 
     def __getstate__(self) -> dict[str, object]:
-        """Exclude threads, workspaces and GPU handles, which copies recreate."""
+        """Exclude threads, workspaces and GPU handles from pickles; copies recreate them."""
         recreated = {"_rules", "_crew", "_spaces", "_card"}
         kept = {name: value for name, value in vars(self).items() if name not in recreated}
-        return kept | {"_state": BatchState._make(map(self._host, self._state))}
+        return kept | {"_state": BatchState._make(map(self.host, self._state))}
 
     def __setstate__(self, kept: dict[str, object]) -> None:
         vars(self).update(kept)
@@ -150,7 +152,7 @@ class BatchGames:
     def _on_device(self, state: BatchState) -> BatchState:
         return self._card.put(state) if self._card else state
 
-    def _host(self, array: Any) -> Any:
+    def host(self, array: Any) -> Any:
         """Copy a GPU array to host memory; return a host array unchanged."""
         return self._card.card.get(array) if self._card else array
 
@@ -172,7 +174,7 @@ class BatchGames:
         self._begin(slots)
 
     def seed_slots(self, slots: NDArray[np.int64], seeds: NDArray[np.uint64]) -> None:
-        """Give slots their own seeds; the next game in each slot is game number 0 of its seed.
+        """Set the seeds of some slots. In each slot, game numbers start again at 0.
 
         Game number ``e`` of such a slot has the seed ``derive_seed(seed, e)``.
 
@@ -184,11 +186,11 @@ class BatchGames:
         self._state.words[EPISODE, self._given(slots)] = np.uint64(rng.MASK)
 
     def reset(self, mask: ArrayLike | None = None) -> None:
-        """Start the next game in the slots of `mask`, bool `[n]`, or in all slots."""
+        """Start the next game in the slots that `mask` (bool `[n]`) selects, or in all slots."""
         self._begin(np.arange(self.n) if mask is None else np.flatnonzero(np.asarray(mask, bool)))
 
     def set_boards(self, boards: ArrayLike, mask: ArrayLike | None = None) -> None:
-        """Start the next game in the slots of `mask` from given positions, with a score of 0.
+        """Start the next game in the selected slots from given positions, with a score of 0.
 
         Args:
             boards: Exponents, `[n, rows, columns]`; rows outside `mask` are ignored.
@@ -223,24 +225,15 @@ class BatchGames:
 
     @property
     def boards(self) -> NDArray[np.uint8]:
-        """The boards as exponents (11 for 2048): uint8 `[n, rows, columns]`, a view."""
+        """A view of the boards as exponents (11 for 2048), uint8 `[n, rows, columns]`."""
         view = self._state.cells.reshape(*self.rules.shape, -1).transpose(2, 0, 1)[: self.n]
         return _read_only(view)
 
-    def observe(self, out: NDArray[np.uint8] | None = None) -> NDArray[np.uint8]:
-        """Return a copy of the boards as exponents, uint8 `[n, rows, columns]`.
-
-        Args:
-            out: A C-contiguous array to write to instead of a new one.
-        """
+    def observe(self) -> NDArray[np.uint8]:
+        """Return a copy of the boards as exponents, uint8 `[n, rows, columns]`."""
         if self._card:
-            boards = self._card.card.arrays.ascontiguousarray(self.boards)
-            if out is None:
-                return cast(NDArray[np.uint8], boards)
-            out[...] = boards
-            return out
-        if out is None:
-            out = np.empty((self.n, *self.rules.shape), np.uint8)
+            return cast(NDArray[np.uint8], self._card.card.arrays.array(self.boards, order="C"))
+        out = np.empty((self.n, *self.rules.shape), np.uint8)
         flat, groups = out.reshape(self.n, self.rules.cells), 0
         if self.rules.cells == 16:
             words, groups = self._state.cells.view(np.uint64), self.n // 8
@@ -251,36 +244,36 @@ class BatchGames:
 
     def board(self, slot: int) -> Board:
         """Return the board of one game."""
-        return Board(tiles_of(self._host(self.boards[slot])).tolist())
+        return Board(tiles_of(self.host(self.boards[slot])).tolist())
 
     @property
     def scores(self) -> NDArray[np.int64]:
-        """The scores of the games: int64 `[n]`, a view."""
+        """A view of the scores of the games, int64 `[n]`."""
         return _read_only(self._state.words[int(simd.SCORE // simd.WIDTH)].view(np.int64)[: self.n])
 
     @property
     def rewards(self) -> NDArray[np.int32]:
-        """The points of the last step: int32 `[n]`, a view."""
+        """A view of the points of the last step, int32 `[n]`."""
         return _read_only(self._state.rewards[: self.n])
 
     @property
     def dones(self) -> NDArray[np.bool_]:
-        """Whether a game ended in the last step or is over: bool `[n]`, a view."""
+        """A view that marks each game that has ended, in the last step or earlier, bool `[n]`."""
         return self._flag(simd.DONE).view(np.bool_)
 
     @property
     def illegal(self) -> NDArray[np.bool_]:
-        """Whether the last direction was illegal and changed nothing: bool `[n]`, a view."""
+        """Whether each game's last direction was illegal. A view, bool `[n]`."""
         return self._flag(simd.ILLEGAL).view(np.bool_)
 
     @property
     def directions(self) -> NDArray[np.uint8]:
-        """The directions of the last step: uint8 `[n]`, a view."""
+        """A view of the directions of the last step, uint8 `[n]`."""
         return self._flag(simd.DIRECTION)
 
     @property
     def legal_bits(self) -> NDArray[np.uint8]:
-        """The legal directions, bit ``d`` for direction ``d``; 0 if over: uint8 `[n]`, a view."""
+        """A view of the legal directions as bits, or 0 if the game is over, uint8 `[n]`."""
         return self._flag(simd.LEGAL)
 
     @property
@@ -296,17 +289,17 @@ class BatchGames:
 
     @property
     def last_boards(self) -> NDArray[np.uint8]:
-        """The last finished board per slot: uint8 `[n, rows, columns]`, a view."""
+        """A view of each slot's most recent final board, uint8 `[n, rows, columns]`."""
         return _read_only(self._state.last_cells.reshape(-1, *self.rules.shape)[: self.n])
 
     @property
     def last_scores(self) -> NDArray[np.int64]:
-        """The score of the last finished game per slot: int64 `[n]`, a view."""
+        """A view of each slot's most recent final score, int64 `[n]`."""
         return _read_only(self._state.last_scores[: self.n])
 
     @property
     def episodes(self) -> NDArray[np.int64]:
-        """The number of the current game in each slot, from 0: int64 `[n]`, a view."""
+        """A view of the number of the current game in each slot, counted from 0, int64 `[n]`."""
         return _read_only(self._state.words[EPISODE].view(np.int64)[: self.n])
 
     @property
@@ -328,15 +321,15 @@ class BatchGames:
     # --- playing ---------------------------------------------------------------------------------
 
     def step(self, directions: ArrayLike) -> NDArray[np.int32]:
-        """Slide each board, spawn tiles, and restart games according to `reset`.
+        """Slide each board, spawn tiles, and restart games according to the reset mode.
 
         An illegal direction changes nothing, but the rules may deduct points for it.
 
         Args:
-            directions: Values of `Direction`, 0 to 3: `[n]`.
+            directions: One direction per game, as `[n]` numbers from 0 to 3.
 
         Returns:
-            The points gained: int32 `[n]`, the view `rewards`.
+            The points gained, as the view `rewards` (int32 `[n]`).
 
         Raises:
             DirectionError: If there are not `n` numbers from 0 to 3.
@@ -355,7 +348,7 @@ class BatchGames:
             numbers = self._card.card.arrays.asarray(directions)
             is_right = numbers.dtype.kind in "iu" and numbers.shape == (self.n,)
             if not is_right or bool(((numbers < 0) | (numbers > 3)).any()):
-                checked_directions(self._host(numbers), self.n)
+                checked_directions(self.host(numbers), self.n)
             self._state.flags[0, : self.n] = numbers
             return
         numbers = np.asarray(directions)
@@ -368,10 +361,10 @@ class BatchGames:
             checked_directions(directions, self.n)
 
     def play_random(self, steps: int = 1) -> Tally:
-        """Play `steps` steps in uniformly random legal directions.
+        """Play a number of steps in uniformly random legal directions.
 
-        The direction of a turn comes from bits 32 to 47 of the previous draw. Spawns do not use
-        these bits, so the seed determines these games as well.
+        Each direction comes from bits 32 to 47 of the previous draw, which spawns do not use. The
+        seed therefore determines the whole game.
         """
         steps = index(steps)
         if self._log is None:
@@ -381,11 +374,9 @@ class BatchGames:
 
     def _run(self, steps: int, *, is_random: bool) -> Tally:
         episodes = self.episodes.copy() if self._log is not None else None
-        if self._card:
-            reset = int(self._orders[RESET])
-            ended, total = self._card.advance(self.n, steps, is_random, reset, self._state)
-            return Tally(steps * self.n, ended, total)
         self._orders[STEPS], self._orders[RANDOM] = steps, is_random
+        if self._card:
+            return Tally(steps * self.n, *self._card.advance(self._orders, self._state)[:2])
         ended, score = self._crew.play(self._workers(steps))
         if self._log is not None and episodes is not None:
             self._log.add(self.directions.copy(), episodes)
@@ -394,37 +385,16 @@ class BatchGames:
     def _workers(self, steps: int) -> int:
         return min(len(self._spaces), -(-self.n * max(steps, 1) // STEPS_PER_THREAD))
 
-    def slide(
-        self, directions: ArrayLike
-    ) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.bool_]]:
-        """Return the results of slides in `directions`, leaving the batch unchanged.
-
-        Returns:
-            The afterstates, uint8 `[n, rows, columns]`; the points of their merges, int64 `[n]`;
-                and whether the directions are legal, bool `[n]`.
-        """
-        ways = checked_directions(directions, self.n).astype(np.uint8)
-        after, points = self._host(self.observe()), np.zeros(self.n, np.int64)
-        cascade = self.rules.merging is Merging.CASCADE
-        flat = after.reshape(self.n, self.rules.cells)
-        kernels.slide_boards(flat, ways, *self.rules.shape, cascade, points)
-        return after, np.maximum(points, 0), points >= 0
-
     # --- states and records ----------------------------------------------------------------------
 
     def get_state(self) -> BatchState:
         """Return a copy of the state, for use with `set_state`."""
         return self._state.copy()
 
-    @property
-    def memory(self) -> BatchState:
-        """The state itself, not a copy, for kernels that read it; padded to whole blocks."""
-        return self._state
-
     def set_state(self, state: BatchState) -> None:
-        """Continue from a state of a batch with the same rules and `n`.
+        """Restore a state that `get_state` returned for the same rules and number of games.
 
-        The history is cleared, because it belongs to other games.
+        The history is cleared, because it belongs to the previous games.
 
         Raises:
             BoardError: If the state has a different shape.
@@ -465,12 +435,12 @@ def check_cells(rules: Rules, what: str) -> None:
 
 
 def is_classic(rules: Rules) -> bool:
-    """Return whether the specialised kernels apply: 4x4 boards with single merges."""
+    """Return whether the specialised kernels apply: 4x4 boards, merging once per slide."""
     return rules.shape == (4, 4) and rules.merging is Merging.ONCE
 
 
 def _read_only(view: NDArray[Number]) -> NDArray[Number]:
-    """Make a NumPy view read-only; CuPy arrays are always writable."""
+    """Make a NumPy view read-only. CuPy has no read-only arrays, so GPU views stay writable."""
     if isinstance(view, np.ndarray):
         view.flags.writeable = False
     return view
@@ -480,7 +450,7 @@ def _read_only(view: NDArray[Number]) -> NDArray[Number]:
 
 
 class HistoryLog:
-    """The directions of all games in a batch, one array per step."""
+    """The directions of all games in a batch, with one array per step."""
 
     def __init__(self) -> None:
         self._steps: list[tuple[NDArray[np.uint8], NDArray[np.int64]]] = []
@@ -492,7 +462,7 @@ class HistoryLog:
         self._starts.clear()
 
     def add(self, directions: NDArray[np.uint8], episodes: NDArray[np.int64]) -> None:
-        """Add a step: each slot's direction, and its game number before the step."""
+        """Record the direction played in each slot, and the slot's game number before the step."""
         self._steps.append((directions, episodes))
 
     def set_start(self, slot: int, episode: int, board: Board) -> None:
@@ -508,7 +478,7 @@ class HistoryLog:
         return int(self._steps[-1][1][slot]) if self._steps else 0
 
     def directions(self, slot: int, episode: int) -> tuple[Direction, ...]:
-        """Return all directions tried in a game."""
+        """Return all directions tried in a game, including illegal directions."""
         steps = ((way[slot], number[slot]) for way, number in self._steps)
         return tuple(Direction(int(way)) for way, number in steps if number == episode)
 
@@ -522,7 +492,7 @@ def play_turns(
     directions: NDArray[np.uint8],
     draws: NDArray[np.uint64],
 ) -> tuple[NDArray[np.uint8], NDArray[np.int32], NDArray[np.bool_]]:
-    """Play one turn on each board with a given draw; see `py2048.envs.functional.step`.
+    """Play one turn on each board with given draws, for `py2048.envs.functional.step`.
 
     Args:
         rules: Rules of the game.
@@ -531,11 +501,11 @@ def play_turns(
         draws: uint64 `[n]`.
 
     Returns:
-        The boards, the points, int32 `[n]`, and whether the games are over, bool `[n]`.
+        The boards, the points (int32 `[n]`), and whether the games are over (bool `[n]`).
 
     Raises:
         BoardError: If the board is too big.
-        RulesError: If a tile that can appear is too large.
+        RulesError: If a tile that can spawn is too large.
     """
     check_cells(rules, "turns are played")
     given = CompiledRules.of(rules)
@@ -547,7 +517,7 @@ def play_turns(
     ways, words = np.zeros(padded, np.uint8), np.zeros(padded, np.uint64)
     over = np.empty(padded, np.bool_)
     after[:n], after[n:], ways[:n], words[:n] = boards, 0, directions, draws
-    # An empty board has no legal move, so boards that have won are cleared during the turn.
+    # Boards that have won are cleared during the turn, so that they have no legal move.
     if given.ending_tile:
         is_won = (boards >= given.ending_tile.bit_length() - 1).any(axis=1)
         after[:n][is_won] = 0
@@ -600,14 +570,15 @@ def rollouts(
         boards: Exponents, `[m, rows, columns]`, before the player's move.
         count: Games per position.
         seed: A whole number from 0 to 2**64 - 1.
-        directions: A legal first direction for each board, `[m]`. Defaults to random ones.
-        moves: Maximum number of turns. By default games run to their end, which is slow on large
-            boards: random 6x6 games last 4,300 turns on average; a few 8x8 games took 18 minutes.
+        directions: A legal first direction for each board, `[m]`. Defaults to random directions.
+        moves: Maximum number of turns. By default, games run to their end, which is slow on large
+            boards. Random 6x6 games last 4,300 turns on average, and a few 8x8 games took 18
+            minutes.
         threads: Maximum number of threads. Defaults to one per CPU.
 
     Raises:
         BoardError: If the boards do not match the rules.
-        RulesError: If a tile that can appear is too large.
+        RulesError: If a tile that can spawn is too large.
         DirectionError: If `directions` contains an invalid direction.
         ValueError: If `count` is negative, or `moves` is less than 1.
     """
@@ -631,7 +602,10 @@ def rollouts(
         count, max_moves, np.uint64(rng.checked_seed(seed)), flat, firsts, *results
     )
     _play_jobs(rules, series, jobs, threads or available_threads())
-    return Rollouts(*(result.reshape(len(flat), count) for result in results))
+    scores, plies = (result.reshape(len(flat), count) for result in results)
+    if CompiledRules.of(rules).sum_points:  # the kernel starts games with a score of 0
+        scores -= np.where(plies > 0, tiles_of(flat).sum(axis=1)[:, None], 0)
+    return Rollouts(scores, plies)
 
 
 def _play_jobs(rules: Rules, series: kernels.Series, jobs: int, threads: int) -> None:
@@ -650,11 +624,11 @@ def _play_jobs(rules: Rules, series: kernels.Series, jobs: int, threads: int) ->
 
 
 def behaviour_signature(steps: int = 200, games: int = 48) -> int:
-    """Return a 64-bit hash of fixed random games under every preset.
+    """Return a 64-bit hash of a fixed set of random games under every preset.
 
-    The signature covers the compiled engine's rules, starts, slides, points, spawns, game ends and
-    generator. If the signature changes, existing records and trained players may no longer be
-    valid, so the change must be announced.
+    Any change to the compiled engine's rules, start tiles, slides, points, spawns, game ends or
+    random numbers changes the signature. If the signature changes, existing records and trained
+    players may become invalid, so a change must be announced.
 
     Args:
         steps: Number of steps to play.
@@ -670,7 +644,7 @@ def behaviour_signature(steps: int = 200, games: int = 48) -> int:
 
 
 def _digest(start: np.uint64, array: np.ndarray) -> np.uint64:
-    """Return the FNV-1a hash of `start` and the bytes of `array`."""
+    """Continue the FNV-1a hash `start` with the bytes of an array."""
     prime, value = 0x100000001B3, int(start) ^ 0xCBF29CE484222325
     for byte in np.ascontiguousarray(array).tobytes():
         value = (value ^ byte) * prime & 2**64 - 1

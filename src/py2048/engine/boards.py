@@ -1,4 +1,4 @@
-"""Boards as arrays of exponents, and validated arrays of boards, directions and seeds.
+"""Boards as arrays of exponents, and the validation of arrays of boards, directions and seeds.
 
 An array of exponents is uint8 `[..., rows, columns]`: 0 for an empty cell, 11 for 2048.
 """
@@ -23,13 +23,13 @@ MAX_EXPONENT = 30
 """Largest exponent in arrays."""
 
 MAX_SUM = 1 << 30
-"""Maximum tile sum of a board. A turn scores less than twice this sum, and batches store its points
-as a 32-bit integer.
+"""Maximum tile sum of a board. A turn scores less than twice the tile sum, so its points fit into a
+32-bit integer.
 """
 
 
 def tiles_of(exponents: ArrayLike) -> NDArray[np.int64]:
-    """Convert exponents to tiles: 0 stays 0, 11 becomes 2048.
+    """Convert exponents to tile values: 0 stays 0, 11 becomes 2048.
 
     >>> tiles_of([[0, 1], [2, 11]]).tolist()
     [[0, 2], [4, 2048]]
@@ -51,7 +51,7 @@ def ranks_of(board: Board, largest: int) -> NDArray[np.uint8]:
 
 
 def exponents_of(tiles: ArrayLike) -> Exponents:
-    """Convert tiles to exponents: 0 stays 0, 2048 becomes 11.
+    """Convert tile values to exponents: 0 stays 0, 2048 becomes 11.
 
     Raises:
         BoardError: If a value is not a tile, or exceeds 2**30.
@@ -92,7 +92,7 @@ def checked_directions(directions: ArrayLike, n: int) -> NDArray[np.integer]:
     """Validate directions and return them as an array of `n` whole numbers from 0 to 3.
 
     Raises:
-        DirectionError: If the shape, type or a value is wrong.
+        DirectionError: If the array has the wrong shape or type, or a value is out of range.
     """
     numbers = np.asarray(directions)
     if numbers.dtype.kind not in "iu" or numbers.shape != (n,):
@@ -129,17 +129,17 @@ def start_boards(rules: Rules, seeds: NDArray[np.uint64]) -> Exponents:
 
 
 def keys_of(seeds: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return `rng.key_of` of each seed: uint64 `[n]`."""
+    """Return the generator key of each seed: uint64 `[n]`."""
     return mix64(seeds + np.uint64(rng.GOLDEN))
 
 
 def derive_seeds(keys: NDArray[np.uint64], indices: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return `rng.derive_seed` for seeds given by their keys: uint64 `[n]`."""
+    """Return the seed derived from each generator key: uint64 `[n]`."""
     return mix64(keys + (indices + np.uint64(rng.SERIES + 1)) * np.uint64(rng.GOLDEN))
 
 
 def mix64(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return `rng.mix64` of each word: uint64 `[n]`."""
+    """Apply `rng.mix64` to each word; return uint64 `[n]`."""
     words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return words ^ (words >> np.uint64(31))

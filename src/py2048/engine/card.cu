@@ -38,8 +38,9 @@ INLINE u32 slide(u32& a, u32& b, u32& c, u32& d) {
 // --- the batch: one thread per game; _batch_kernels.py is the reference --------------------------------
 
 const u32 CELLS = 16, NEXT_STEP = 1, DISABLED = 2;
-enum { DIRECTION, LEGAL, DONE, ILLEGAL };             // rows of flags
-enum { STATE, SCORE, BANK, EPISODE, SLOT_KEY };       // rows of words
+enum { DIRECTION, LEGAL, DONE, ILLEGAL };                // rows of flags
+enum { TERMINATED, TRUNCATED, FINAL_LEGAL };             // rows of ends
+enum { STATE, SCORE, BANK, EPISODE, SLOT_KEY, LENGTH };  // rows of words
 
 INLINE void exchange_vertical(u32* c, bool vertical) {
 #pragma unroll
@@ -138,7 +139,8 @@ INLINE int turn(Played& game, u32 direction, u32& is_illegal) {
 
 extern "C" __global__ void advance(
     u8* cells, u8* flags, u64* words, int* rewards, u8* last_cells, long long* last_scores,
-    u64* tally, u32 games, u32 padded, u32 steps, u32 is_random, u32 reset) {
+    u8* ends, u64* tally, u32 games, u32 padded, u32 steps, u32 is_random, u32 reset, u32 is_terminal,
+    u32 limit) {
   u32 at = blockIdx.x * blockDim.x + threadIdx.x;
   if (at >= padded) return;
   Played game;
@@ -148,21 +150,27 @@ extern "C" __global__ void advance(
   game.bank = words[BANK * padded + at], game.legal = flags[LEGAL * padded + at];
   game.chance = (u32)(mix64(game.state - GOLDEN) >> 32);
   u32 direction = flags[DIRECTION * padded + at], done = flags[DONE * padded + at], is_illegal = 0;
+  u32 terminated = 0, truncated = 0, final_legal = 0;
   int points = 0;
-  u64 ended = 0, total = 0;
+  u64 length = words[LENGTH * padded + at], ended = 0, total = 0;
   for (u32 step = 0; step < steps; ++step) {
     bool was_over = done && reset;
+    if (was_over) game.legal = 0;  // the episode may have ended before the game
     if (is_random) direction = chosen(game.legal, game.chance);
     points = turn(game, direction, is_illegal);
     game.score += (u64)(long long)points;
-    done = !game.legal && (!was_over || reset == DISABLED);
-    if (game.legal) continue;
+    final_legal = game.legal;
+    terminated = (!game.legal && (!was_over || reset == DISABLED)) || (is_terminal && is_illegal);
+    if (limit) length = was_over ? 0 : length + 1, truncated = length >= limit;
+    done = terminated || truncated;
+    if (game.legal && !done) continue;
     if (!was_over) {
       ++ended, total += game.score, last_scores[at] = (long long)game.score;
 #pragma unroll
       for (u32 i = 0; i < CELLS; ++i) last_cells[at * CELLS + i] = (u8)game.c[i];
     }
     if (!reset || (reset == NEXT_STEP && was_over)) {
+      if (limit) length = 0;
       ++words[EPISODE * padded + at];
       start(game, episode_key(words, padded, at));
     }
@@ -170,7 +178,9 @@ extern "C" __global__ void advance(
 #pragma unroll
   for (u32 i = 0; i < CELLS; ++i) cells[i * padded + at] = (u8)game.c[i];
   words[STATE * padded + at] = game.state, words[SCORE * padded + at] = game.score;
-  words[BANK * padded + at] = game.bank, rewards[at] = points;
+  words[BANK * padded + at] = game.bank, words[LENGTH * padded + at] = length, rewards[at] = points;
+  ends[TERMINATED * padded + at] = terminated, ends[TRUNCATED * padded + at] = truncated;
+  ends[FINAL_LEGAL * padded + at] = final_legal;
   flags[DIRECTION * padded + at] = (u8)direction, flags[LEGAL * padded + at] = (u8)game.legal;
   flags[DONE * padded + at] = (u8)done, flags[ILLEGAL * padded + at] = (u8)is_illegal;
   if (ended && at < games) atomicAdd(tally, ended), atomicAdd(tally + 1, total);
@@ -196,7 +206,7 @@ extern "C" __global__ void enter_boards(
   for (u32 i = 0; i < CELLS; ++i)
     cells[i * padded + at] = last_cells[at * CELLS + i] = (u8)game.c[i];
   words[STATE * padded + at] = game.state, words[SCORE * padded + at] = game.score;
-  words[BANK * padded + at] = game.bank;
+  words[BANK * padded + at] = game.bank, words[LENGTH * padded + at] = 0;
   flags[DIRECTION * padded + at] = flags[ILLEGAL * padded + at] = 0;
   flags[LEGAL * padded + at] = (u8)game.legal, flags[DONE * padded + at] = !game.legal;
 }

@@ -1,11 +1,12 @@
-"""`Crew`: threads that step the blocks of a batch together, started by a single memory write.
+"""`Crew`: threads that step a batch together; a single memory write starts a step.
 
-Each thread owns a range of blocks and takes one after another; when its range is empty it steals
-from the others. A round therefore never waits for a late or descheduled thread, except to finish
-its current block. Idle threads poll inside compiled code for tens of microseconds before they
-return to the pool.
+Each thread processes its own range of blocks; when the range is empty, the thread steals blocks
+from the others. If the OS delays a thread, a round waits only for the block that this thread is
+processing. Idle threads poll inside compiled code for tens of microseconds before they return to
+the pool.
 
-The threads share an int64 array `[8 * (threads + 1)]`: one cache line per thread and a shared one.
+The threads share an int64 array `[8 * (threads + 1)]`. Each thread has its own cache line in the
+array, and one more line belongs to all threads.
 """
 
 from __future__ import annotations
@@ -29,14 +30,15 @@ LINE = 8
 """Words per cache line."""
 
 NEXT, END, IS_POLLING, ENDED, TOTAL = range(5)
-"""Words of a thread's line: next block of its range, end of the range, whether it is polling for
-work, and its totals for the round (games that ended and their scores).
+"""Words of a thread's cache line. The thread has yet to play the blocks from `NEXT` up to `END`.
+`IS_POLLING` is set while the thread waits for work. `ENDED` and `TOTAL` are the round's number of
+ended games and the sum of their scores.
 """
 DONE = 0
-"""Word of the shared line: number of finished blocks."""
+"""Word of the shared cache line that counts finished blocks."""
 
 MAX_IDLE_POLLS = 1000
-"""Polls without work (tens of microseconds in all) before a thread returns to the pool."""
+"""Number of idle polls (tens of microseconds in total) before a thread returns to the pool."""
 
 ZERO, ONE = np.int64(0), np.int64(1)
 
@@ -45,9 +47,9 @@ class Crew:
     """Threads that share the blocks of one batch.
 
     Args:
-        play: A kernel called with a thread number, whether to open a round, and `arguments`. It
-            returns whether all blocks are finished.
-        arguments: Each thread's arguments, without the shared array.
+        play: A kernel, called with a thread number, a flag that starts a round, the shared array
+            and the thread's `arguments`. The kernel returns whether all blocks are finished.
+        arguments: Additional arguments for each thread's call of `play`.
         blocks: Number of blocks.
     """
 
@@ -67,7 +69,7 @@ class Crew:
         self._futures: list[Future[bool]] = []
 
     def play(self, threads: int) -> tuple[int, int]:
-        """Play a round on `threads` threads; return how many games ended and their total score."""
+        """Play a round; return how many games ended and their total score."""
         if threads > 1:
             self._wake(threads)
         is_done = self._play(0, True, *self._jobs[0])
@@ -83,7 +85,7 @@ class Crew:
         return int(lines[:-1, ENDED].sum()), int(lines[:-1, TOTAL].sum())
 
     def _wake(self, threads: int) -> None:
-        """Submit jobs for the threads that have returned to the pool."""
+        """Submit a job to the pool for each thread that has stopped polling."""
         pool, lines = pool_of(len(self._jobs) - 1), self._lines
         if pool is not self._pool:  # first use, or after a fork
             self._pool, lines[:-1, IS_POLLING] = pool, 0
@@ -96,7 +98,7 @@ class Crew:
 
 @kernel(inline=True, borrows=True)
 def open_round(words: Words) -> None:
-    """Start a round, in which all threads take blocks."""
+    """Start a round, so that all threads begin to take blocks."""
     threads = len(words) // LINE - 1
     exchange(words, np.int64(threads * LINE + DONE), ZERO)
     for thread in range(threads):
@@ -110,7 +112,7 @@ def open_round(words: Words) -> None:
 
 @kernel(inline=True, borrows=True)
 def take_block(words: Words, thread: Int) -> np.int64:
-    """Return the next block for a thread, preferably from its own range, or -1."""
+    """Take a thread's next block, from its own range if possible; return -1 if none is left."""
     threads = len(words) // LINE - 1
     for number in range(threads):
         owner = (thread + number) % threads
@@ -124,7 +126,7 @@ def take_block(words: Words, thread: Int) -> np.int64:
 
 @kernel(inline=True, borrows=True)
 def finish_block(words: Words, thread: Int, ended: Int, total: Int) -> None:
-    """Count a finished block and add up its results."""
+    """Count a finished block, and add its results to the thread's totals."""
     words[thread * LINE + ENDED] += ended
     words[thread * LINE + TOTAL] += total
     fetch_add(words, np.int64(len(words) - LINE + DONE), ONE)
@@ -139,5 +141,5 @@ def is_round_done(words: Words) -> bool:
 
 @kernel(inline=True, borrows=True)
 def mark_idle(words: Words, thread: Int) -> None:
-    """Mark a thread as returned to the pool."""
+    """Record that a thread has returned to the pool."""
     exchange(words, np.int64(thread * LINE + IS_POLLING), ZERO)

@@ -18,15 +18,18 @@ from numpy.typing import NDArray
 from py2048.core.errors import Py2048Error, RulesError, extra_for
 from py2048.core.rules import Rules
 from py2048.engine._batch_kernels import BatchState
+from py2048.engine._show_kernels import GAMES, IS_TERMINAL, LIMIT, RANDOM, RESET, STEPS
 from py2048.engine.rules import CompiledRules, TileTable
 
 Launch = Callable[..., None]
-"""Launches a kernel; called with the number of threads and the kernel's arguments (arrays and NumPy
-scalars).
+"""A function that launches a kernel, given the number of threads and the kernel's arguments (arrays
+and NumPy scalars).
 """
 
 OPTIONS = "--std=c++17", "--fmad=false"
-"""Compiler options; fused multiply-add is off, because its rounding differs from the CPU's."""
+"""Compiler options. Fused multiply-add is disabled, because its rounding gives other results than
+the CPU.
+"""
 THREADS = 128
 """Threads per CUDA block."""
 
@@ -65,7 +68,7 @@ class Card:
         return found
 
     def kernels(self, source: str, names: Sequence[str]) -> list[Launch]:
-        """Compile CUDA source and return the kernels with the given names."""
+        """Compile CUDA source and return its kernels with the given names."""
         with TemporaryDirectory() as folder:
             path = Path(folder) / "card.cubin"
             path.write_bytes(compiled(source, self.arrays.cuda.Device().compute_capability))
@@ -141,7 +144,7 @@ def source_of(rules: Rules, max_rank: int) -> str:
 
 
 def _choice(tiles: TileTable) -> str:
-    """Return the C expression that selects a rank from the high half of a draw."""
+    """Return the C expression that selects a rank from the high 32 bits of a draw."""
     text = f"{tiles.ranks[0]}u"
     for rank, threshold in zip(tiles.ranks[1:], tiles.thresholds[1:], strict=True):
         text = f"((high) >= {threshold}ull ? {rank}u : {text})"
@@ -169,18 +172,23 @@ class BatchCard:
         return BatchState._make(map(self.card.put, state))
 
     def enter(self, slots: NDArray[np.int64], boards: NDArray[np.uint8], state: BatchState) -> None:
-        """Start the next game in `slots`, from `boards` or, if empty, from random positions."""
+        """Start the next game in each slot. If `boards` is empty, the positions are random."""
         counts = np.uint32(len(slots)), np.uint32(len(state.rewards)), np.uint32(len(boards) > 0)
         given = self.card.put(slots), self.card.put(boards if len(boards) else boards[:1])
         arrays = state.cells, state.flags, state.words, state.last_cells
         self._enter(len(slots), *given, *arrays, *counts)
 
-    def advance(
-        self, games: int, steps: int, is_random: bool, reset: int, state: BatchState
-    ) -> tuple[int, int]:
-        """Play steps; return how many of the first `games` games ended, and their total score."""
+    def advance(self, orders: NDArray[np.int64], state: BatchState) -> tuple[int, int, Any]:
+        """Play a round.
+
+        Returns:
+            The number of games that ended, their total score, and a new GPU array, uint8
+            `[3, padded]`. Its rows say for each episode whether the last step terminated it,
+            whether the last step truncated it, and which directions were legal before the restart.
+        """
         padded, tally = len(state.rewards), self.card.put(np.zeros(2, np.uint64))
-        numbers = map(np.uint32, (games, padded, steps, is_random, reset))
-        self._advance(padded, *state, tally, *numbers)
+        ends = self.card.arrays.empty((3, padded), np.uint8)
+        games, *rest = orders[[GAMES, STEPS, RANDOM, RESET, IS_TERMINAL, LIMIT]].astype(np.uint32)
+        self._advance(padded, *state, ends, tally, games, np.uint32(padded), *rest)
         ended, score = self.card.get(tally).view(np.int64).tolist()
-        return ended, score
+        return ended, score, ends

@@ -1,9 +1,8 @@
 """`CompiledRules`: rules encoded as numbers and arrays for compiled code.
 
-Batches, rollouts, environments, searches and networks all use this encoding, and only this module
-distinguishes the kinds of rules. Scoring is a sum of four terms, and a spawn is a table of tiles
-and a table of cells. A new kind of scoring or spawn that fits the encoding requires no kernel
-changes.
+All compiled code uses this encoding, and only this module distinguishes the kinds of rules. Scoring
+is encoded as a sum of four terms, and a spawn as a table of tiles and a table of cells. A new kind
+of scoring or spawn that fits the encoding requires no kernel changes.
 """
 
 from __future__ import annotations
@@ -42,16 +41,18 @@ from py2048.engine import _board_kernels as kernels
     START_LOW,
     START_HIGH,
 ) = range(11)
-"""Indices into `RuleArrays.numbers`: the shape; whether merges cascade; the four scoring terms of
-`CompiledRules`; the rank that ends the game, or 0; whether the move determines the spawn's cell;
-minimum and maximum number of start tiles.
+"""Indices into `RuleArrays.numbers`. They are the numbers of rows and columns; whether merges
+cascade; the four scoring terms of `CompiledRules`; the rank that ends the game, or 0; whether the
+move determines the spawn's cell; and the minimum and maximum number of start tiles.
 """
 
 MAX_RANK_GROWTH = 24
-"""Maximum growth in ranks; a tile 24 ranks above all spawned tiles takes 16 million moves."""
+"""Number of ranks above the largest spawned tile. A game needs about 16 million moves to gain 24
+ranks.
+"""
 
 MAX_INT32_RANK, MAX_INT64_RANK = 29, 56
-"""Largest ranks for which the points of a turn fit in 32 bits, and scores in 64 bits.
+"""The largest ranks for turns whose points fit in 32 bits, and for scores that fit in 64 bits.
 
 A turn scores less than 4 times the largest tile, including cascades and board sums. All turns
 together score less than 128 times the largest tile.
@@ -59,13 +60,13 @@ together score less than 128 times the largest tile.
 
 
 class TileTable(NamedTuple):
-    """A tile distribution, in the forms that drawing needs.
+    """A distribution of tiles, encoded for random draws.
 
     Attributes:
         ranks: The possible ranks, ascending, uint8 `[tiles]`.
-        cumulative: Running sums of their integer weights, uint64 `[tiles]`.
-        thresholds: For each tile, the smallest high half of a draw that selects it or a larger
-            tile, uint64 `[tiles]`.
+        cumulative: Running sums of the tiles' integer weights, uint64 `[tiles]`.
+        thresholds: For each tile, the smallest value of a draw's high 32 bits that selects this
+            tile or a larger one, uint64 `[tiles]`.
         probabilities: float64 `[tiles]`.
     """
 
@@ -94,14 +95,14 @@ class RuleArrays(NamedTuple):
     """Rules as arguments of the batch kernels.
 
     Attributes:
-        numbers: int64 `[11]`; the indices are named above.
+        numbers: Whole numbers, int64 `[11]`, indexed by constants such as `ROWS`.
         ranks: Ranks of the spawn's `TileTable`.
         thresholds: Thresholds of the spawn's `TileTable`.
         start_ranks: Ranks of the start's `TileTable`.
         start_thresholds: Thresholds of the start's `TileTable`.
         landing: `CompiledRules.landing`.
-        neighbours: The neighbour of each cell in each direction, int64 `[cells, 4]`, -1 outside the
-            board.
+        neighbours: Each cell's neighbour in each direction, or -1 at the edge of the board, int64
+            `[cells, 4]`.
     """
 
     numbers: NDArray[np.int64]
@@ -114,7 +115,7 @@ class RuleArrays(NamedTuple):
 
 
 class CompiledRules:
-    """The encoding of a rule set; `CompiledRules.of` caches it.
+    """The encoding of a rule set. `CompiledRules.of` caches encodings.
 
     A legal turn scores ``merge_points`` times the points of its merges, plus ``legal_points``,
     plus, if ``sum_points`` is 1, the difference between the board's sum and the score. An illegal
@@ -131,11 +132,11 @@ class CompiledRules:
         legal_points: Extra points of a legal move.
         illegal_points: Points of an illegal attempt.
         ending_tile: The tile that ends the game, or 0.
-        ending_rank: Its rank, or 0.
-        spawn: The tiles that can spawn after a move.
-        start: The tiles that can appear at the start.
+        ending_rank: Rank of the tile that ends the game, or 0.
+        spawn: The distribution of the tiles that spawn after a move.
+        start: The distribution of the start tiles.
         is_fixed: Whether the move determines the spawn's cell.
-        landing: For each direction, the cells to try for a fixed spawn, in order; int64 `[4, k]`,
+        landing: For each direction, the candidate cells of a fixed spawn in order, int64 `[4, k]`,
             padded with -1.
 
     Raises:
@@ -174,7 +175,7 @@ class CompiledRules:
         Each additional cell allows the largest tile to grow by one rank.
 
         Raises:
-            RulesError: If tiles could grow too large.
+            RulesError: If tiles could grow beyond `largest`.
         """
         limit = largest - min(self.cells - 1, MAX_RANK_GROWTH)
         rank = int(max(self.spawn.ranks[-1], self.start.ranks[-1]))
@@ -185,10 +186,10 @@ class CompiledRules:
             )
 
     def check_end(self, *appearing: TileTable) -> None:
-        """Reject rules under which a game could end as soon as a tile appears.
+        """Reject rules under which a spawned tile could end the game.
 
         Raises:
-            RulesError: If it could.
+            RulesError: If a spawned tile could end the game.
         """
         rank = int(max(tiles.ranks[-1] for tiles in appearing))
         if 0 < self.ending_rank <= rank:
@@ -226,7 +227,7 @@ class CompiledRules:
 
     @cached_property
     def arrays(self) -> RuleArrays:
-        """The rules as arguments of the batch kernels."""
+        """The rules in the form that the batch kernels take as arguments."""
         numbers = [
             *(self.rows, self.columns, self.cascade),
             *(self.merge_points, self.sum_points, self.legal_points, self.illegal_points),
@@ -253,18 +254,18 @@ class CompiledRules:
 
     @cached_property
     def across(self) -> NDArray[np.uint64]:
-        """The line table of the rows of a small board."""
+        """Line table for the rows of a small board."""
         return line_table(self.columns, self.rules.merging)
 
     @cached_property
     def down(self) -> NDArray[np.uint64]:
-        """The line table of the columns of a small board."""
+        """Line table for the columns of a small board."""
         return line_table(self.rows, self.rules.merging)
 
 
 @cache
 def line_table(length: int, merging: Merging = Merging.ONCE) -> NDArray[np.uint64]:
-    """Return the read-only line table for lines of `length` cells, at most four.
+    """Return a read-only table with the slides of all lines of `length` cells (at most 4).
 
     `py2048.engine._board_kernels` describes its entries.
     """
@@ -274,10 +275,10 @@ def line_table(length: int, merging: Merging = Merging.ONCE) -> NDArray[np.uint6
 
 
 def edge_table(rows: int, columns: int) -> NDArray[np.int64]:
-    """Return the cells to try for an `EdgeSpawn` after a move in each direction, in order.
+    """Return the candidate cells of an `EdgeSpawn` after a move in each direction, in order.
 
-    After Up this is the bottom row from the right, after Down the top row from the left, after Left
-    the right column from the top, and after Right the left column from the bottom.
+    After Up, the cells are the bottom row from the right; after Down, the top row from the left;
+    after Left, the right column from the top; and after Right, the left column from the bottom.
 
     Returns:
         Cell numbers, int64 `[4, longest side]`, padded with -1.
@@ -296,7 +297,7 @@ def edge_table(rows: int, columns: int) -> NDArray[np.int64]:
 
 
 def neighbour_table(rows: int, columns: int) -> NDArray[np.int64]:
-    """Return each cell's neighbour in each direction: int64 `[cells, 4]`, -1 if there is none."""
+    """Return each cell's neighbour in each direction, or -1 at the edge, int64 `[cells, 4]`."""
     padded = np.full((rows + 2, columns + 2), -1, np.int64)
     padded[1:-1, 1:-1] = np.arange(rows * columns).reshape(rows, columns)
     up, down = padded[:-2, 1:-1], padded[2:, 1:-1]

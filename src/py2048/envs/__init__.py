@@ -1,7 +1,7 @@
-"""Gymnasium environments for every preset, single or vectorised.
+"""Gymnasium environments for every preset, with one game or with many games.
 
 Importing this package registers the ids (``py2048/Classic-v0`` and so on) with Gymnasium if it is
-installed. `py2048.envs.functional` works without Gymnasium. Classes are loaded on first use::
+installed. `py2048.envs.functional` works without Gymnasium. Classes are imported on first use::
 
     import gymnasium
     import py2048.envs
@@ -42,7 +42,7 @@ def __getattr__(name: str) -> Any:
 
 
 def environment_ids() -> dict[str, str]:
-    """Map preset names to environment ids: ``qsan_qarut`` to ``py2048/QsanQarut-v0``."""
+    """Map preset names to environment ids, such as ``qsan_qarut`` to ``py2048/QsanQarut-v0``."""
     names = {rules.name: rules.name.split("_") for rules in list_rules()}
     return {
         name: f"py2048/{''.join(map(str.capitalize, parts))}-v0" for name, parts in names.items()
@@ -52,8 +52,9 @@ def environment_ids() -> dict[str, str]:
 def register_all() -> None:
     """Register every preset with Gymnasium, once.
 
-    By default, `gymnasium.make` does not wrap them in ``OrderEnforcing`` or ``PassiveEnvChecker``:
-    the environments check the order of calls themselves, and the tests run Gymnasium's checker.
+    By default, `gymnasium.make` does not wrap these environments in ``OrderEnforcing`` or
+    ``PassiveEnvChecker``, because they check the order of calls themselves and the tests run
+    Gymnasium's checker.
     """
     import gymnasium
 

@@ -1,11 +1,12 @@
 """Kernels that play a single game under any rules, with one compiled call per step.
 
-A game is an int64 array: the numbers named below, followed by tables of tiles. Rules and state
-share one array because each array argument costs 0.1 µs per call. Each row of the uint8 array
-`rows`, `[n + 1, record]`, receives one step's outputs, as in ``engine/_show_kernels.py``. The last
-row holds the board instead of an observation.
+A game is an int64 array that contains the numbers named below and then tables of tiles. Rules and
+state share an array, because each array argument costs 0.1 µs per call. Each row of `rows` (uint8
+`[n + 1, record]`) receives the outputs of a step, as in ``engine/_show_kernels.py``. The last row
+contains the board instead of an observation.
 
-All kernels here borrow their arrays; reference counting would take two thirds of a step.
+All kernels in this module borrow their arrays, because reference counting would take two thirds of
+the time of a step.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from py2048.engine._board_kernels import (
 from py2048.engine._show_kernels import MASK_AT, SHOWN_AT, encode
 from py2048.engine.jit import kernel
 
-# Indices into a game's array, after those of `RuleArrays.numbers`.
+# Indices into a game's array, which starts with `RuleArrays.numbers`.
 (
     FIXED_CELLS,
     REWARD,
@@ -41,14 +42,14 @@ from py2048.engine.jit import kernel
     OBSERVATION,
     LEVELS,
     SIZE,
-    # Then the state.
+    # The indices from `KEY` to `STATUS` hold the game's state.
     KEY,
     PLY,
     SCORE,
     LEGAL,
     STATUS,
-    # Then the tables: ranks and cumulative weights of start tiles and of spawns, and for each
-    # direction the cells to try for a fixed spawn.
+    # The tables start at this index. They contain the ranks and cumulative weights of start tiles
+    # and of spawns, and the candidate cells of a fixed spawn in each direction.
     TABLES,
 ) = range(11, 25)
 
@@ -56,9 +57,11 @@ from py2048.engine.jit import kernel
 POINTS, LOG = range(2)
 NOOP, TERMINATE, REFUSE = range(3)
 PLAYING, OVER, ENDED = range(3)
-"""At the start or after a restore, a game may be `OVER` without having reported it."""
+"""Status of a game. A game that has just been started or restored may be `OVER` before any step has
+reported its end.
+"""
 
-# Flags of a step; most steps have none.
+# Flags of a step. In most steps, no flag is set.
 IS_ENDED = 1
 IS_ILLEGAL = 2
 IS_AFTER_THE_END = 4
@@ -70,7 +73,7 @@ Rows = NDArray[np.uint8]
 
 @kernel("(int64[::1], uint8[:, ::1], int64, int64)", borrows=True)
 def advance(game: Game, rows: Rows, row: int, action: int) -> tuple[float, int]:
-    """Play `action` and write the outputs to a row; return reward and flags."""
+    """Play `action` and write the outputs to a row; return the reward and the flags."""
     flags = 0
     points: Int = np.int64(0)
     if action < 0 or action > 3:
@@ -98,7 +101,7 @@ def advance(game: Game, rows: Rows, row: int, action: int) -> tuple[float, int]:
 
 @kernel("(int64[::1], uint8[:, ::1], int64, uint64)", borrows=True)
 def begin(game: Game, rows: Rows, row: int, seed: np.uint64) -> None:
-    """Start the game with this seed and write its outputs to a row."""
+    """Start the game with this seed, and write its outputs to a row."""
     words = game.view(np.uint64)
     cells = rows[-1, SHOWN_AT : SHOWN_AT + game[rules.ROWS] * game[rules.COLUMNS]]
     key = key_of(seed)
@@ -114,7 +117,7 @@ def begin(game: Game, rows: Rows, row: int, seed: np.uint64) -> None:
 
 @kernel("(int64[::1], uint8[:, ::1], int64)", borrows=True)
 def look(game: Game, rows: Rows, row: int) -> None:
-    """Update a game after its board was set, and write its outputs to a row."""
+    """Update a game whose board was set, and write its outputs to a row."""
     cells = rows[-1, SHOWN_AT : SHOWN_AT + game[rules.ROWS] * game[rules.COLUMNS]]
     _judge(game, cells)
     show(game, rows, row)
@@ -122,7 +125,7 @@ def look(game: Game, rows: Rows, row: int) -> None:
 
 @kernel(borrows=True)
 def show(game: Game, rows: Rows, row: int) -> None:
-    """Write score, action mask and observation to a row."""
+    """Write the score, action mask and observation of a game to a row."""
     rows[row, :MASK_AT].view(np.int64)[0] = game[SCORE]
     for direction in range(4):
         rows[row, MASK_AT + direction] = game[LEGAL] >> direction & WHOLE
@@ -137,7 +140,7 @@ def show(game: Game, rows: Rows, row: int) -> None:
 
 @kernel(borrows=True)
 def reward_of(points: Int, kind: Int) -> float:
-    """Return the reward for `points`: the points themselves, or their signed logarithm."""
+    """Return the reward for `points`: the points themselves or their signed logarithm."""
     if kind == LOG:
         return math.copysign(math.log2(1.0 + math.fabs(points)), points)
     return float(points)
@@ -145,7 +148,7 @@ def reward_of(points: Int, kind: Int) -> float:
 
 @kernel(borrows=True)
 def _turn(game: Game, cells: Cells, direction: int) -> Int:
-    """Play a legal move; return its points."""
+    """Play a legal move, and return its points."""
     words, cascade = game.view(np.uint64), game[rules.CASCADE] != 0
     merged = slide_cells(cells, direction, game[rules.ROWS], game[rules.COLUMNS], cascade)
     start, count = TABLES + 2 * game[START_TILES], game[SPAWN_TILES]
@@ -165,6 +168,6 @@ def _turn(game: Game, cells: Cells, direction: int) -> Int:
 
 @kernel(borrows=True)
 def _judge(game: Game, cells: Cells) -> None:
-    """Update the legal directions and the status."""
+    """Update the legal directions and the status of a game."""
     game[LEGAL] = legal_cells(cells, game[rules.ROWS], game[rules.COLUMNS], game[rules.TARGET])
     game[STATUS] = PLAYING if game[LEGAL] else OVER

@@ -1,10 +1,10 @@
-"""The game as pure functions of arrays.
+"""The game as pure functions that take and return arrays.
 
 Boards are uint8 exponents `[..., rows, columns]`, with 0 for an empty cell and any number of
-leading axes. Per-board inputs and outputs have the same leading axes. Actions are 0 up, 1 down, 2
-left and 3 right. Randomness is explicit: a turn is a slide to an *afterstate*, chosen by the
-player, followed by a spawn, determined by a 64-bit draw. The draws returned by `draws_of` reproduce
-the games of `py2048.Game`; any other random numbers work as well.
+leading axes. All other per-board inputs and outputs have the same leading axes. The actions are 0
+for up, 1 for down, 2 for left and 3 for right. Randomness is explicit. In a turn, the player's
+slide leads to an *afterstate*, and a 64-bit draw then determines the spawn. The draws that
+`draws_of` returns reproduce the games of `py2048.Game`, but any other random numbers can be used.
 
 >>> from py2048 import get_rules
 >>> from py2048.envs import functional
@@ -58,21 +58,21 @@ __all__ = [
 
 
 def reset(rules: Rules, seeds: ArrayLike) -> Boards:
-    """Return the initial board of each seed's game: uint8 `[..., rows, columns]`.
+    """Return the initial board of the game with each seed: uint8 `[..., rows, columns]`.
 
     Args:
         rules: Rules of the game.
         seeds: Whole numbers from 0 to 2**64 - 1, `[...]`.
 
     Raises:
-        OptionError: If a seed is out of range or not a whole number.
+        OptionError: If a seed is not a whole number or is out of range.
     """
     numbers = _words(seeds, "seeds")
     return start_boards(rules, _flat(numbers)).reshape(*numbers.shape, *rules.shape)
 
 
 def legal(rules: Rules, boards: Boards) -> NDArray[np.bool_]:
-    """Return which actions are legal: bool `[..., 4]`. No action is legal once the game is over."""
+    """Return which actions are legal, bool `[..., 4]`. If the game is over, no action is legal."""
     cells = _cells(rules, boards)
     allowed = np.empty((len(cells), 4), np.bool_)
     _legal_all(cells, *rules.shape, CompiledRules.of(rules).ending_rank, allowed)
@@ -85,8 +85,8 @@ def slide(
     """Slide each board.
 
     Returns:
-        The afterstates `[..., rows, columns]`, the points of the merges, int64 `[...]`, and whether
-        anything moved, bool `[...]`. If nothing moves, the afterstate is the board itself.
+        The afterstates (`[..., rows, columns]`), the points of the merges (int64 `[...]`), and
+        whether any tile moved (bool `[...]`). If no tile moves, the afterstate is the board itself.
     """
     cells = _cells(rules, boards)
     points = np.empty(len(cells), np.int64)
@@ -103,8 +103,8 @@ def afterstates(
     """Slide each board in all four directions.
 
     Returns:
-        The results of `slide`, `[..., 4, rows, columns]` and `[..., 4]`, where the axis of length 4
-        is the action.
+        The results of `slide` with an additional axis of length 4 for the action, `[..., 4, rows,
+        columns]` and `[..., 4]`.
     """
     cells = _cells(rules, boards)
     after, points = np.empty((len(cells), 4, rules.cells), np.uint8), np.empty((len(cells), 4), int)
@@ -120,8 +120,10 @@ def spawn(rules: Rules, after: Boards, actions: ArrayLike, draws: ArrayLike) -> 
     Args:
         rules: Rules of the game.
         after: Afterstates of legal slides.
-        actions: The actions of these slides, on which deterministic spawns depend.
-        draws: 64-bit draws `[...]`, such as those of `draws_of`. Deterministic spawns ignore them.
+        actions: The action that led to each afterstate. It determines where a deterministic spawn
+            appears.
+        draws: 64-bit draws `[...]`, for example those of `draws_of`. Deterministic spawns ignore
+            the draws.
 
     Raises:
         BoardError: If a board is full.
@@ -140,12 +142,12 @@ def spawn(rules: Rules, after: Boards, actions: ArrayLike, draws: ArrayLike) -> 
 def step(
     rules: Rules, boards: Boards, actions: ArrayLike, draws: ArrayLike
 ) -> tuple[Boards, NDArray[np.int64], NDArray[np.bool_]]:
-    """Play a turn on each board: slide and, if anything moved, spawn.
+    """Play a turn on each board: a slide and, if any tile moved, a spawn.
 
     Returns:
-        The boards, the points of the turn under the rules, int64 `[...]`, and whether the game is
-        over, bool `[...]`. If the score is the sum of the board, the points are the increase in
-        that sum. Boards of finished games do not change.
+        The boards, the points of the turn under the rules (int64 `[...]`), and whether the game is
+        over (bool `[...]`). If the score is the board's sum, the points are the increase of this
+        sum. Boards of finished games do not change.
     """
     _check(rules, boards)
     lead = boards.shape[:-2]
@@ -156,10 +158,10 @@ def step(
 
 
 def draws_of(seeds: ArrayLike, plies: ArrayLike) -> NDArray[np.uint64]:
-    """Return the draw for turn number `plies` (0 for the first) of each seed's game.
+    """Return the draws for turns `plies`, counted from 0, of the games with these seeds.
 
     Raises:
-        OptionError: If an input is not a whole number from 0 to 2**64 - 1, or the shapes do not
+        OptionError: If an input is not a whole number from 0 to 2**64 - 1, or the shapes cannot be
             broadcast.
     """
     keys, turns = _words(seeds, "seeds"), _words(plies, "plies")
@@ -175,7 +177,7 @@ def draws_of(seeds: ArrayLike, plies: ArrayLike) -> NDArray[np.uint64]:
 
 
 def chance_outcomes(rules: Rules, after: Boards, action: int) -> tuple[Boards, NDArray[np.float64]]:
-    """Return every board that can follow an afterstate, with its probability.
+    """Return all boards that can follow an afterstate, with their probabilities.
 
     Args:
         rules: Rules of the game.
@@ -183,8 +185,8 @@ def chance_outcomes(rules: Rules, after: Boards, action: int) -> tuple[Boards, N
         action: The action of that slide.
 
     Returns:
-        Boards, uint8 `[k, rows, columns]`, and probabilities, float64 `[k]`, which sum to one. They
-        are ordered by cell in row-major order, then by tile.
+        The boards (uint8 `[k, rows, columns]`) and their probabilities (float64 `[k]`), which sum
+        to 1. The boards are ordered by cell in row-major order, then by tile.
     """
     _check(rules, after)
     if after.ndim != 2:
@@ -203,7 +205,7 @@ def chance_outcomes(rules: Rules, after: Boards, action: int) -> tuple[Boards, N
 def symmetries(boards: Boards) -> Boards:
     """Return the symmetric images of each board: uint8 `[s, ..., rows, columns]`.
 
-    The first image is the board itself. Square boards have eight images, others four.
+    The first image is the board itself. Square boards have eight images, and others have four.
     """
     images = [boards, boards[..., ::-1], boards[..., ::-1, :], boards[..., ::-1, ::-1]]
     if boards.shape[-1] == boards.shape[-2]:
@@ -215,7 +217,7 @@ def symmetries(boards: Boards) -> Boards:
 
 
 def _check(rules: Rules, boards: Any) -> None:
-    """Raise unless `boards` is an array of boards that the engine can play."""
+    """Raise an error unless `boards` is an array of boards that the engine supports."""
     if not isinstance(boards, np.ndarray) or boards.dtype != np.uint8:
         kind = boards.dtype if isinstance(boards, np.ndarray) else shown(boards)
         raise BoardError(f"boards are an array of uint8 exponents, not {kind}")
@@ -223,13 +225,13 @@ def _check(rules: Rules, boards: Any) -> None:
 
 
 def _cells(rules: Rules, boards: Boards) -> Boards:
-    """Return a checked copy of the boards, `[n, cells]`."""
+    """Check boards, and return a copy with the shape `[n, cells]`."""
     _check(rules, boards)
     return np.array(boards, order="C").reshape(-1, rules.cells)
 
 
 def _actions(actions: ArrayLike, lead: tuple[int, ...]) -> NDArray[np.uint8]:
-    """Return the checked action of each board, uint8 `[n]`."""
+    """Check actions, and return one action for each board (uint8 `[n]`)."""
     numbers = np.asarray(actions)
     if np.can_cast(numbers.dtype, np.int64):
         flat = _flat(_spread(numbers.astype(np.int64, copy=False), "actions", lead))
@@ -240,8 +242,8 @@ def _actions(actions: ArrayLike, lead: tuple[int, ...]) -> NDArray[np.uint8]:
 
 
 def _words(numbers: ArrayLike, what: str) -> Words:
-    """Check whole numbers from 0 to 2**64 - 1 and convert them to uint64."""
-    # NumPy would convert a list of small and large numbers to floats.
+    """Check that all numbers are integers from 0 to 2**64 - 1, and convert them to uint64."""
+    # NumPy converts a list with small and large integers to floats.
     array = numbers if isinstance(numbers, np.ndarray) else np.array(numbers, object)
     wrong: list[Any] = []
     if array.dtype.kind == "O":
@@ -255,7 +257,7 @@ def _words(numbers: ArrayLike, what: str) -> Words:
 
 
 def _spread(array: NDArray[Number], what: str, lead: tuple[int, ...]) -> NDArray[Number]:
-    """Broadcast an array to one number per board."""
+    """Broadcast an array so that each board has one number."""
     if array.shape == lead:
         return array
     try:
@@ -275,7 +277,7 @@ def _flat(numbers: NDArray[Number]) -> NDArray[Number]:
 def _legal_all(
     boards: Boards, rows: int, columns: int, target: int, legal: NDArray[np.bool_]
 ) -> None:
-    """Write the legal directions of each board."""
+    """Write the legal directions of each board to `legal`."""
     for number in range(len(boards)):
         bits = legal_cells(boards[number], rows, columns, target)
         for direction in range(4):
@@ -292,7 +294,7 @@ def _spawn_all(
     landing: NDArray[np.int64],
     is_fixed: bool,
 ) -> None:
-    """Spawn a tile on each board: on the first free landing cell, or at random."""
+    """Spawn a tile on each board, in the first free landing cell or in a random cell."""
     for number in range(len(boards)):
         if is_fixed:
             place_fixed_cells(boards[number], landing[directions[number]], ranks[0])

@@ -1,6 +1,6 @@
-"""An MCP server that lets agents play 2048; requires the extra ``mcp``.
+"""An MCP server with which agents can play 2048; requires the extra ``mcp``.
 
-``py2048 mcp`` serves it on standard input and output.
+The command ``py2048 mcp`` runs the server on standard input and output.
 """
 
 from __future__ import annotations
@@ -19,19 +19,21 @@ if TYPE_CHECKING:
     from mcp.server import MCPServer
 
 RETRIES = 9
-"""Maximum consecutive answers without a legal move before the game ends."""
+"""Maximum number of consecutive answers without a legal move. One more ends the game."""
 
 
 def make_server(rules: Rules, *, seed: int | None = None, hints: str | None = None) -> MCPServer:
-    """Create a server for one agent and start its first game.
+    """Create a server for one agent, and start its first game.
 
     Args:
         rules: Rules of the games.
-        seed: Seed of the series of games; ``py2048 evaluate`` plays the same games.
-        hints: Spec of the player behind the ``hint`` tool. Without it, the tool is not offered.
+        seed: Seed of the series of games. With the same seed, ``py2048 evaluate`` plays the same
+            games.
+        hints: Spec of the player behind the ``hint`` tool. Without a spec, there is no ``hint``
+            tool.
 
     Raises:
-        MissingExtraError: If the SDK is not installed.
+        MissingExtraError: If the MCP SDK is not installed.
         PlayerError: If the player does not exist.
     """
     with extra_for("the MCP server", "mcp"):
@@ -50,13 +52,13 @@ def make_server(rules: Rules, *, seed: int | None = None, hints: str | None = No
 
     @server.tool(structured_output=False)
     def new_game() -> str:
-        """Give up the game and start the next one; return its rules and its board."""
+        """Give up the game and start the next game; return its rules and its board."""
         games.append(begin(len(games)))
         return f"{games[-1].instructions}\n\n{games[-1].observation}"
 
     @server.tool(structured_output=False)
     def move(direction: str) -> str:
-        """Slide all tiles up, down, left or right; return the board after it."""
+        """Slide all tiles up, down, left or right; return the resulting board."""
         return games[-1].step(direction).text
 
     @server.tool(structured_output=False)
@@ -73,7 +75,8 @@ def make_server(rules: Rules, *, seed: int | None = None, hints: str | None = No
     @server.tool(structured_output=False)
     def record() -> str:
         """Return the game as a record, which `py2048 verify` checks."""
-        return replace(games[-1].record(), hints=hints_of[len(games)]).to_json()
+        # The seed of a finished game would reveal the seeds of the next games.
+        return replace(games[-1].record(), seed=None, hints=hints_of[len(games)]).to_json()
 
     if adviser is not None:
 

@@ -1,6 +1,6 @@
 """2048 as an OpenEnv environment for language models; requires the extra ``openenv``.
 
-``uvicorn py2048.envs.openenv:app`` serves it. Each connection plays its own games.
+``uvicorn py2048.envs.openenv:app`` serves the environment. Each connection plays its own games.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class Reply(Observation):
     """The board after an answer.
 
     Attributes:
-        observation: The board as text, JSON or a ``data:`` URL of an image.
-        message: Instructions at the start; after an answer that is not a legal move, the reason.
+        observation: The board as text, as JSON, or as a ``data:`` URL of an image.
+        message: Instructions at the start, or the reason why an answer was rejected.
         legal_moves: Names of the legal moves.
         is_legal: Whether the answer was a legal move.
         score: Points so far.
@@ -55,12 +55,12 @@ class Progress(State):
 
     Attributes:
         rules: Rules of the game.
-        seed: Seed of the game.
-        record: Record of the game, for ``py2048 verify``.
+        seed: Seed of the game, which is revealed when the game is over.
+        record: Record of the game, which ``py2048 verify`` can check.
     """
 
     rules: str
-    seed: int
+    seed: int | None
     record: str
 
 
@@ -83,7 +83,7 @@ class TextEnvironment(Environment):
         retries: int = 3,
         max_moves: int | None = None,
     ) -> Reply:
-        """Start a game, with the arguments of `TextGame`."""
+        """Start a game. The arguments are those of `TextGame`."""
         self._game = TextGame(
             rules,
             seed=seed,
@@ -104,13 +104,13 @@ class TextEnvironment(Environment):
     @property
     def state(self) -> Progress:
         """The game so far."""
-        game = self._game.game
+        record = self._game.record()
         return Progress(
             episode_id=self._episode,
-            step_count=game.ply,
-            rules=str(game.rules),
-            seed=game.seed,
-            record=game.record().to_json(),
+            step_count=record.plies,
+            rules=str(record.rules),
+            seed=record.seed,
+            record=record.to_json(),
         )
 
     def get_metadata(self) -> EnvironmentMetadata:

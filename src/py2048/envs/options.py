@@ -1,4 +1,4 @@
-"""Options of environments: rules, observations, rewards and illegal actions."""
+"""Options of environments: rules, observations, rewards and the effect of illegal actions."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ class OptionError(Py2048Error, ValueError):
 
 
 class Observation(Enum):
-    """How the agent sees the board."""
+    """The encoding in which the agent sees the board."""
 
     EXPONENTS = "exponents"
-    """Base-2 logarithm of each tile, 0 for an empty cell: uint8 `[rows, columns]`."""
+    """The base-2 logarithm of each tile, or 0 for an empty cell, as uint8 `[rows, columns]`."""
 
     ONEHOT = "onehot"
-    """One plane of zeros and ones per exponent: uint8 `[planes, rows, columns]`."""
+    """A plane of zeros and ones for each exponent, as uint8 `[planes, rows, columns]`."""
 
     NORMALISED = "normalised"
-    """Exponents divided by the largest possible exponent: float32 `[rows, columns]`."""
+    """Exponents divided by the largest possible exponent, as float32 `[rows, columns]`."""
 
 
 class Illegal(Enum):
-    """The effect of an action that moves no tile."""
+    """The effect of an action that does not move any tile."""
 
     NOOP = "noop"
     """The action has no effect, but the rules may deduct points."""
 
     PENALTY = "penalty"
-    """The board stays, and the penalty (default -1) is added to the reward."""
+    """The penalty (default -1) is added to the reward; the board stays the same."""
 
     TERMINATE = "terminate"
     """The episode ends."""
@@ -54,25 +54,25 @@ class Illegal(Enum):
 
 Exponents = NDArray[np.uint8]
 Array = NDArray[Any]
-"""Observations, of a kind listed in `Observation`."""
+"""An array of observations, of one of the kinds in `Observation`."""
 Each = Any
-"""A value, or an array with one value per environment."""
+"""A single value, or an array with one value per environment."""
 Info = dict[str, Any]
 
 
 class Transition(NamedTuple):
     """The arguments of a custom reward.
 
-    In a `GameEnv`, the fields describe one step. In a `GameVectorEnv`, each field is an array whose
-    first axis has length `num_envs`, so a function that only does arithmetic works in both
-    environments.
+    In a `GameEnv`, the fields describe a single step. In a `GameVectorEnv`, each field is an array
+    whose first axis has length `num_envs`. A reward function that only uses arithmetic therefore
+    works in both environments.
 
     Attributes:
         before: Exponents before the step, uint8 `[rows, columns]`.
         action: The action, 0 to 3.
-        after: Exponents after the step, including the new tile. For a finished game, the final
-            board.
-        points: Points by the rules.
+        after: Exponents after the step, including the new tile. In a finished game, this is the
+            final board.
+        points: Points under the rules.
         legal: Whether the move was legal.
         terminated: Whether the episode is over.
     """
@@ -86,10 +86,10 @@ class Transition(NamedTuple):
 
 
 Reward = Callable[[Transition], Each]
-"""Computes a reward: a number, or float64 `[num_envs]` in a vector environment."""
+"""Computes a reward. In a vector environment, computes all rewards, float64 `[num_envs]`."""
 
 REWARDS = ("points", "log")
-"""Names of built-in rewards, computed by `py2048.envs._step_kernels.reward_of`."""
+"""Names of the built-in rewards, which `py2048.envs._step_kernels.reward_of` computes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +98,11 @@ class Options:
 
     Attributes:
         rules: Rules of the games.
-        observation: How the agent sees the board.
-        reward: Name of a built-in reward, or None for a custom one.
-        custom_reward: The custom reward, if any.
+        observation: Kind of observation that the agent receives.
+        reward: Name of a built-in reward, or None for a custom reward.
+        custom_reward: The custom reward, or None for a built-in reward.
         illegal: Effect of an illegal action.
-        penalty: Added to the reward of an illegal action.
+        penalty: Number that is added to the reward of an illegal action.
     """
 
     rules: Rules
@@ -146,10 +146,10 @@ class Options:
 
 
 def known_word(word: str, argument: str, words: Sequence[str]) -> str:
-    """Return `word` if it is one of `words`.
+    """Return `word`, or raise an error if it is not one of `words`.
 
     Raises:
-        OptionError: If `word` is not one of them. The message suggests the closest match.
+        OptionError: If `word` is unknown. The message suggests the closest match.
     """
     if word not in words:
         near = did_you_mean(str(word or ""), words)
@@ -168,7 +168,7 @@ def _finite(value: Any, argument: str) -> float:
 
 
 def count_of(value: object, argument: str) -> int:
-    """Return `value` as a whole number of at least 1.
+    """Return `value` after checking that it is an integer of at least 1.
 
     Raises:
         OptionError: If `value` is anything else.
@@ -180,10 +180,10 @@ def count_of(value: object, argument: str) -> int:
 
 
 def reset_options(options: object, *names: str) -> list[Any]:
-    """Return the values of the options that `reset` accepts, None for missing ones.
+    """Return the values of the options that `reset` accepts, or None for missing options.
 
     Raises:
-        OptionError: If an unknown option is given.
+        OptionError: If the options contain an unknown name.
     """
     given = {} if options is None else options
     if not isinstance(given, Mapping):
@@ -199,10 +199,11 @@ DIRECTIONS = 4
 
 
 def largest_exponents(rules: Rules) -> Exponents:
-    """Return upper bounds of a board's exponents, sorted in descending order: uint8 `[cells]`.
+    """Return upper bounds for a board's exponents, in descending order: uint8 `[cells]`.
 
-    The bounds hold because a board has at most two tiles of the largest spawning size and one tile
-    of each larger size: 17 (131072), 16, ... 2 on the classic board.
+    On a board with `n` cells, the largest bound is the exponent of the largest spawning tile plus
+    ``n - 1``. Each further bound is smaller by one. On the classic board, the bounds are 17
+    (131072), 16, ... 2.
     """
     tile = max(*rules.spawn_weights.tiles, *rules.start_weights.tiles)
     smallest = tile.bit_length() - 1
@@ -211,7 +212,7 @@ def largest_exponents(rules: Rules) -> Exponents:
 
 
 def check_reachable(boards: Exponents, rules: Rules) -> None:
-    """Check that boards, uint8 `[n, rows, columns]`, contain only tiles that games can reach.
+    """Check that boards (uint8 `[n, rows, columns]`) contain only tiles that games can reach.
 
     Raises:
         BoardError: If a tile is too large, or there are too many large tiles.
@@ -228,7 +229,7 @@ def check_reachable(boards: Exponents, rules: Rules) -> None:
 
 
 def space_of(options: Options) -> spaces.Box:
-    """Return the observation space of one board."""
+    """Return the observation space for a single board."""
     from gymnasium import spaces
 
     shape, (_, levels) = options.rules.shape, encoding_of(options)
@@ -242,7 +243,7 @@ def space_of(options: Options) -> spaces.Box:
 
 
 def encoding_of(options: Options) -> tuple[int, int]:
-    """Return the kernels' observation code, and the largest exponent or number of planes."""
+    """Return the kernels' code for an observation, and the largest exponent or number of planes."""
     largest = int(largest_exponents(options.rules)[0])
     planes = min(largest + 1, MAX_PLANES)  # larger exponents share the last plane
     is_onehot = options.observation is Observation.ONEHOT
@@ -250,6 +251,6 @@ def encoding_of(options: Options) -> tuple[int, int]:
 
 
 def record_of(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.dtype[np.void]:
-    """Return the dtype of one position's score, mask and observation, for ``_show_kernels.py``."""
+    """Return the dtype of a record with score, mask and observation, as in ``_show_kernels.py``."""
     fields = [("score", np.int64), ("mask", np.int8, DIRECTIONS), ("observation", dtype, shape)]
     return np.dtype(fields, align=True)

@@ -1,4 +1,4 @@
-"""Rendering of environments as text, as an image without a display, or in a window.
+"""Rendering of environments as text, as an image, or in a window.
 
 Pillow and tkinter are imported on first use.
 """
@@ -29,7 +29,7 @@ Picture = NDArray[np.uint8] | str | None
 MODES = "human", "rgb_array", "ansi"
 
 BOARD_SIZE = 400
-"""Approximate length in pixels of the board's longer side."""
+"""Approximate length of the board's longer side, in pixels."""
 
 HEADER = 40
 GAP = 8
@@ -37,7 +37,7 @@ PAGE, INK, EMPTY = "#171512", "#ece4d8", "#38332e"
 
 
 def shown_modes() -> list[str]:
-    """Return the render modes available here; a window needs a display."""
+    """Return the render modes that are available here. A window requires a display."""
     has_display = sys.platform in ("win32", "darwin") or bool(os.environ.get("DISPLAY"))
     return [mode for mode in MODES if has_display or mode != "human"]
 
@@ -47,9 +47,9 @@ class DisplayError(Py2048Error):
 
 
 class Screen:
-    """Shows an environment's board as text, as an image, in a window, or not at all.
+    """Shows the board of an environment as text, as an image, in a window, or not at all.
 
-    After the user closes the window, nothing more is shown and the program continues.
+    If the user closes the window, the program continues without a window.
 
     Args:
         mode: A render mode of `GameEnv`.
@@ -65,10 +65,10 @@ class Screen:
         self._next_s = 0.0
 
     def show(self, board: NDArray[np.uint8], score: int) -> Picture:
-        """Return or show the board (exponents), depending on the mode.
+        """Show a board in the window, or return it as a picture or text, depending on the mode.
 
         Raises:
-            DisplayError: If a window is needed and there is no display.
+            DisplayError: If a window is needed but there is no display.
         """
         if self._mode is None or self._is_closed:
             return None
@@ -81,13 +81,13 @@ class Screen:
         return None
 
     def close(self) -> None:
-        """Close the window, if any. Showing another board opens a new window."""
+        """Close the window, if it is open. The next board opens a new window."""
         if self._root is not None:
             self._root.destroy()
             self._root = None
 
     def _show_in_window(self, picture: Image.Image) -> None:
-        """Show an image, at most `RENDER_FPS` times a second."""
+        """Show an image in the window, at most `RENDER_FPS` times per second."""
         import tkinter
 
         if self._root is None:
@@ -99,7 +99,7 @@ class Screen:
         picture.save(data, "PPM")
         image = tkinter.PhotoImage(master=self._root, data=data.getvalue())
         self._label.configure(image=image)
-        self._image = image  # Tk does not keep a reference of its own
+        self._image = image  # Tk itself keeps no reference to the image
         self._root.update()
 
     def _open_window(self) -> None:
@@ -147,7 +147,7 @@ def picture_of(board: NDArray[np.uint8], score: int) -> Image.Image:
 
 @lru_cache(maxsize=512)
 def tile_picture(exponent: int, side: int) -> Image.Image:
-    """Draw one cell, `side` pixels wide and high."""
+    """Draw a cell that is `side` pixels wide and high."""
     from PIL import Image, ImageDraw
 
     tile = Image.new("RGB", (side, side), PAGE)
@@ -164,9 +164,9 @@ def tile_picture(exponent: int, side: int) -> Image.Image:
 
 
 def tile_colours(exponent: int) -> tuple[str, str]:
-    """Return a cell's background colour and text colour.
+    """Return the background colour and the text colour of a cell.
 
-    Consecutive tiles differ clearly in hue and lightness, so that agents can tell them apart from
+    Consecutive tiles differ clearly in hue and lightness, so that agents can distinguish their
     pixels.
     """
     if exponent == 0:

@@ -1,4 +1,4 @@
-"""`GameEnv`: one game as a Gymnasium environment."""
+"""`GameEnv`, a Gymnasium environment with one game."""
 
 from __future__ import annotations
 
@@ -38,21 +38,23 @@ from py2048.envs.options import (
 from py2048.envs.rendering import MODES, RENDER_FPS, Picture, Screen, shown_modes
 
 ROWS = 64
-"""Observations per memory block. Observations are views into a block, and no block is reused."""
+"""Number of observations per memory block. Observations are views of blocks, which are never
+reused.
+"""
 
 
 class GameState(NamedTuple):
-    """A game in progress: immutable, hashable and picklable.
+    """The immutable state of a game in progress, which is hashable and picklable.
 
     Restoring a state and repeating the actions repeats the game, because spawns depend only on
-    `seed` and `ply`. To get different spawns, change the seed: ``state._replace(seed=5)``.
+    `seed` and `ply`. Another seed gives different spawns: ``state._replace(seed=5)``.
 
     Attributes:
-        exponents: Base-2 logarithm of each tile in row-major order, 0 for an empty cell.
+        exponents: Base-2 logarithms of the tiles in row-major order, or 0 for empty cells.
         score: Points so far.
         ply: Number of legal moves so far.
         seed: Seed of the game, as in `py2048.Game`.
-        rules: Rules of the game. If None, the state is accepted under any rules of the same board
+        rules: Rules of the game. None means that the state is valid under any rules with this board
             size.
     """
 
@@ -69,7 +71,7 @@ class GameState(NamedTuple):
         return cls(bytes(tile.bit_length() - 1 if tile else 0 for tile in tiles), score, ply, seed)
 
     def board(self, rules: Rules) -> Board:
-        """Return the board; its shape is taken from the rules."""
+        """Return the board, in the shape that the rules define."""
         tiles = [1 << exponent if exponent else 0 for exponent in self.exponents]
         starts = range(0, rules.cells, rules.columns)
         return Board([tiles[start : start + rules.columns] for start in starts])
@@ -78,8 +80,8 @@ class GameState(NamedTuple):
         """Check that the state can occur under `rules`.
 
         Raises:
-            BoardError: If the state has different rules or a different number of cells, or its
-                tiles cannot be reached.
+            BoardError: If the state has other rules or another number of cells, or if its tiles
+                cannot be reached.
             OptionError: If another field is invalid.
         """
         score, ply = whole_number(self.score), whole_number(self.ply)
@@ -103,15 +105,15 @@ class GameState(NamedTuple):
 class GameEnv(gymnasium.Env[Array, SupportsIndex]):
     """One game of 2048 under any rules.
 
-    ``docs/reference/environments.md`` describes spaces, rewards and episode ends.
+    Spaces, rewards and ends of episodes are described in ``docs/reference/environments.md``.
 
     Args:
-        rules: A preset name, a string for `Rules.parse`, or `Rules`.
+        rules: The name of a preset, a string for `Rules.parse`, or `Rules`.
         observation: ``exponents``, ``onehot`` or ``normalised``.
         reward: ``points``, ``log``, or a function of a `Transition`.
         illegal: Effect of an illegal action: ``noop``, ``penalty``, ``terminate`` or ``raise``.
-        penalty: Added to the reward of an illegal action. The default is -1 with ``penalty`` and 0
-            otherwise.
+        penalty: Number added to the reward of an illegal action. Defaults to -1 if `illegal` is
+            ``penalty``, and to 0 otherwise.
         render_mode: ``ansi``, ``rgb_array``, ``human`` or None.
 
     Raises:
@@ -162,11 +164,11 @@ class GameEnv(gymnasium.Env[Array, SupportsIndex]):
         """Start the next game.
 
         After ``reset(seed=s)``, game number ``e``, counted from 0, is
-        ``Game(rules, seed=derive_seed(s, e))``. Its seed is available as `game_seed`.
+        ``Game(rules, seed=derive_seed(s, e))``. `game_seed` returns the seed of the current game.
 
         Args:
-            seed: Starts a new series of games. Without a seed, the series continues.
-            options: ``{"state": state}`` starts from a `GameState` instead.
+            seed: Seed that starts a new series of games. Without a seed, the series continues.
+            options: ``{"state": state}`` starts from a `GameState` instead of a new game.
 
         Raises:
             OptionError: If an option is unknown, or the state is invalid.
@@ -190,11 +192,11 @@ class GameEnv(gymnasium.Env[Array, SupportsIndex]):
         return self._shown()
 
     def step(self, action: SupportsIndex) -> tuple[Array, float, bool, bool, Info]:
-        """Play `action`: 0 up, 1 down, 2 left, 3 right.
+        """Play an action: 0 for up, 1 for down, 2 for left or 3 for right.
 
         Raises:
-            ResetNeeded: Before the first `reset` and after the end of an episode.
-            OptionError: If `action` is not one of the four.
+            ResetNeeded: Before the first `reset`, and after the end of an episode.
+            OptionError: If `action` is not a number from 0 to 3.
             IllegalMoveError: If the action is illegal and `illegal` is ``raise``.
         """
         row = self._row
@@ -202,7 +204,7 @@ class GameEnv(gymnasium.Env[Array, SupportsIndex]):
             row = self._renew_rows()
         try:
             reward, flags = self._advance(self._game, self._rows, row, index(action))
-        except Exception:  # Numba raises various errors for integers beyond 64 bits
+        except Exception:  # Numba raises various exceptions for integers with more than 64 bits
             if whole_number(action) in range(4):
                 raise
             raise _no_action(action) from None
@@ -236,11 +238,11 @@ class GameEnv(gymnasium.Env[Array, SupportsIndex]):
 
     @property
     def game_seed(self) -> int:
-        """Seed of this game; ``Game(rules, seed=game_seed)`` is the same game."""
+        """Seed of the current game. ``Game(rules, seed=game_seed)`` has the same spawns."""
         return self._game_seed
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Return which actions are legal now, bool `[4]`; masked agents expect this method name."""
+        """Return which actions are legal, bool `[4]`. MaskablePPO calls a method of this name."""
         return np.array([self._game[kernels.LEGAL] >> d & 1 for d in range(DIRECTIONS)], np.bool_)
 
     def state(self) -> GameState:
@@ -251,11 +253,12 @@ class GameEnv(gymnasium.Env[Array, SupportsIndex]):
     def restore(self, state: GameState) -> tuple[Array, Info]:
         """Continue from a state, which may come from another environment with the same rules.
 
-        Returns observation and info like `reset`. The series of games is not affected.
+        Returns an observation and an info like `reset`. Later resets start the same games as
+        without this call.
 
         Raises:
             BoardError: If the state has different rules, or a board that these rules cannot reach.
-            OptionError: If it is not a valid state.
+            OptionError: If `state` is not a valid state.
         """
         check_kind(state, GameState, OptionError, "a state: give a GameState")
         state.check(self.rules)
@@ -272,7 +275,7 @@ class GameEnv(gymnasium.Env[Array, SupportsIndex]):
     # --- implementation --------------------------------------------------------------------------
 
     def _renew_rows(self) -> int:
-        """Allocate a new block of rows, whose last row holds the board; return the first row, 0."""
+        """Allocate new output rows and move the board to the last row; return 0, the first row."""
         records = np.zeros(ROWS + 1, self._record)
         self._rows = records.view(np.uint8).reshape(ROWS + 1, -1)
         place = self._rows[-1, SHOWN_AT : SHOWN_AT + self.rules.cells]
@@ -284,7 +287,7 @@ class GameEnv(gymnasium.Env[Array, SupportsIndex]):
         return 0
 
     def _shown(self) -> tuple[Array, Info]:
-        """Return the row just written as observation and info."""
+        """Return the most recently written row as an observation and an info."""
         row = self._row
         self._row = row + 1
         self._before = self._cells.copy()
@@ -300,7 +303,7 @@ class GameEnv(gymnasium.Env[Array, SupportsIndex]):
         return float(self._reward(Transition(boards[0], action, boards[1], points, legal, ended)))
 
     def _penalty_of(self, flags: int, action: SupportsIndex) -> float:
-        """Return the penalty of a step with these flags, or raise if the step is not allowed."""
+        """Return the penalty that a step's flags imply, or raise an error if it is forbidden."""
         if flags & kernels.IS_NO_ACTION:
             raise _no_action(action)
         if flags & kernels.IS_AFTER_THE_END:
@@ -313,7 +316,7 @@ class GameEnv(gymnasium.Env[Array, SupportsIndex]):
         return self._penalty
 
     def __getstate__(self) -> dict[str, object]:
-        """Exclude the window, and the rows, which are views into one block."""
+        """Exclude the window and the rows (views of a block) from copies."""
         left_out = ("_rows", "_boards", "_masks", "_scores", "_cells", "_screen", "_advance")
         kept = {name: value for name, value in vars(self).items() if name not in left_out}
         return kept | {"_cells": self._cells.copy(), "_game": self._game.copy()}
@@ -333,7 +336,7 @@ _POLICIES = {Illegal.TERMINATE: kernels.TERMINATE, Illegal.RAISE: kernels.REFUSE
 
 
 def _game_array(options: Options, space: spaces.Box) -> NDArray[np.int64]:
-    """Return a new game's array, which refuses steps until `begin` is called."""
+    """Return the array of a new game, which rejects steps until `begin` is called."""
     rules = CompiledRules.of(options.rules)
     head = [
         *rules.arrays.numbers,

@@ -1,4 +1,4 @@
-"""`GameVecEnv`: the vector environment as a Stable-Baselines3 `VecEnv`.
+"""`GameVecEnv`, which adapts the vector environment to Stable-Baselines3's `VecEnv`.
 
 ::
 
@@ -37,7 +37,7 @@ class GameVecEnv(VecEnv):
         envs: The games, with ``autoreset_mode='SameStep'``.
 
     Raises:
-        OptionError: If `envs` has a different autoreset mode.
+        OptionError: If `envs` has an autoreset mode other than ``SameStep``.
     """
 
     def __init__(self, envs: GameVectorEnv) -> None:
@@ -48,9 +48,17 @@ class GameVecEnv(VecEnv):
         super().__init__(envs.num_envs, envs.single_observation_space, envs.single_action_space)
 
     def reset(self) -> Array:
-        """Start all games, using the seeds set by `seed` if any."""
+        """Start all games, using the seeds set by `seed` and the options set by `set_options`.
+
+        Raises:
+            OptionError: If the options differ between games. All games must share a single dict, as
+                in `GameVectorEnv`.
+        """
         seeds = None if all(each is None for each in self._seeds) else self._seeds
-        observations, infos = self.envs.reset(seed=seeds)
+        options = self._options[0]
+        if any(self._options) and any(each is not options for each in self._options):
+            raise OptionError("the games of a vector share their options: give one dict")
+        observations, infos = self.envs.reset(seed=seeds, options=options)
         self._masks: NDArray[np.int8] = infos["action_mask"]
         self.reset_infos: list[Info] = [{} for _ in range(self.num_envs)]
         self._reset_seeds()
@@ -59,11 +67,11 @@ class GameVecEnv(VecEnv):
         return observations
 
     def step_async(self, actions: NDArray[np.integer]) -> None:
-        """Store the actions of the next step."""
+        """Store the actions for the next step."""
         self._actions = actions
 
     def step_wait(self) -> tuple[Array, Array, Array, list[Info]]:
-        """Play the stored actions. Infos of finished games match those of `Monitor`."""
+        """Play the stored actions. Infos of finished games contain what `Monitor` adds."""
         observations, rewards, ends, cuts, infos = self.envs.step(self._actions)
         self._masks = infos["action_mask"]
         self._lengths += 1
@@ -85,25 +93,25 @@ class GameVecEnv(VecEnv):
         self.envs.close()
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Return the legal actions of each game, `[num_envs, 4]`."""
+        """Return the legal actions in each game, `[num_envs, 4]`."""
         return self._masks.astype(bool)
 
     def has_attr(self, attr_name: str) -> bool:
-        """Return whether the games have an attribute; action masks count as one."""
+        """Return whether the environment has this attribute; ``action_masks`` counts as one."""
         return attr_name == "action_masks" or hasattr(self.envs, attr_name)
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """Return an attribute for each index; it is the same for all games."""
+        """Return an attribute's value once per index. All games share the value."""
         return [getattr(self.envs, attr_name) for _ in self._get_indices(indices)]
 
     def set_attr(self, attr_name: str, _value: Any, _indices: Any = None) -> None:
-        """Raise, because games of a vector environment share all attributes."""
+        """Raise an error, because the games of a vector environment share all attributes."""
         raise OptionError(f"{attr_name} is the same for all games of a vector: make another")
 
     def env_method(
         self, method_name: str, *_args: Any, indices: Any = None, **_options: Any
     ) -> list[Any]:
-        """Return action masks, the only supported method."""
+        """Return the action masks. No other method is supported."""
         if method_name != "action_masks":
             raise OptionError(f"a game of a vector has no {method_name}(), only action_masks()")
         masks = self.action_masks()
@@ -112,9 +120,9 @@ class GameVecEnv(VecEnv):
     def env_is_wrapped(
         self, wrapper_class: type[gymnasium.Wrapper[Any, Any, Any, Any]], indices: Any = None
     ) -> list[bool]:
-        """Report a `Monitor` wrapper, because infos contain its `episode` entry."""
+        """Return True for `Monitor`, because infos contain its `episode` entry."""
         return [wrapper_class is Monitor for _ in self._get_indices(indices)]
 
     def get_images(self) -> Sequence[Array | None]:
-        """Return an image of each game; needs ``render_mode='rgb_array'``."""
+        """Return an image of each game if ``render_mode='rgb_array'``, and otherwise nothing."""
         return self.envs.render() or ()

@@ -1,6 +1,7 @@
-"""`TextGame`: one game played through a language model's text output.
+"""`TextGame`, one game that a language model plays through its text output.
 
-It needs no optional library. The adapters for OpenEnv, verifiers and MCP are built on it::
+This module needs no optional library. The adapters for OpenEnv, verifiers and MCP use `TextGame`
+like this::
 
     from py2048.envs.text import TextGame
 
@@ -8,7 +9,7 @@ It needs no optional library. The adapters for OpenEnv, verifiers and MCP are bu
     step = game.step("I keep the corner. <move>left</move>")
     print(step.text, step.reward)
 
-Games are independent of each other, so any number can be played side by side.
+Games do not depend on each other, so any number of games can be played side by side.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from py2048.core.board import Board
@@ -32,19 +34,19 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 OBSERVATIONS = ("text", "json", "image")
-"""Observation forms: lines of text, a JSON object, or a PNG as a ``data:`` URL."""
+"""Forms of observations: lines of text, a JSON object, or a PNG image as a ``data:`` URL."""
 
 REWARDS = ("points", "largest", "regret")
-"""Rewards: the change in the score; the change in the base-2 logarithm of the largest tile; or, on
-boards that can be solved, the exact negative regret of the move.
+"""Rewards: the change of the score, the change of the largest tile's base-2 logarithm, or the exact
+negative regret of the move. Regret is only available for boards that can be solved.
 """
 
 END = "End your answer with one move, such as <move>left</move>."
 
-# --- what a model answers -------------------------------------------------------------------------
+# --- answers of a model -------------------------------------------------------------------------
 
 MAX_ANSWER = 1 << 16
-"""Only the last characters of an answer are read, up to this number."""
+"""Maximum length of an answer. Only the last characters of a longer answer are read."""
 
 _KEY = r"(?:move|action|direction|answer)"
 _THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
@@ -57,7 +59,7 @@ _MARKED = [
         rf"\b{_KEY}\b[*_`\s]*(?::|=|\bis\b)[*_`\"'\s]*(\b(?:up|down|left|right)\b|[←↑→↓])",
     )
 ]
-"""Patterns that mark the move in an answer, most reliable first."""
+"""Patterns that mark the move in an answer, from the most to the least reliable."""
 
 _NAMED = re.compile(r"\b(?:up|down|left|right)\b|[←↑→↓]", re.IGNORECASE)
 _ARROWS = str.maketrans("⬅⬆➡⬇", "←↑→↓", "\N{VARIATION SELECTOR-16}")
@@ -66,16 +68,16 @@ _ARROWS = str.maketrans("⬅⬆➡⬇", "←↑→↓", "\N{VARIATION SELECTOR-1
 def read_move(answer: str) -> Direction:
     """Extract the move from a model's answer.
 
-    If the whole answer is a move (a name, letter, arrow or action number), it is used. Otherwise
-    the move is taken from the last tag, JSON field, box or label. If there are none of these, the
-    last line that names a direction must name exactly one. Thoughts in ``<think>`` are ignored, and
-    ambiguous answers are rejected.
+    If the whole answer is a move (a name, letter, arrow or action number), this move is returned.
+    In longer answers, the move is taken from the last tag, JSON field, box or label. If there is no
+    tag, field, box or label, the last line that names a direction must name exactly one. Text in
+    ``<think>`` is ignored, and ambiguous answers are rejected.
 
     >>> read_move('The corner is safe. {"move": "down"}'), read_move("So I slide **left**.")
     (<Direction.DOWN: 1>, <Direction.LEFT: 2>)
 
     Raises:
-        DirectionError: If the answer contains no move, or more than one.
+        DirectionError: If the answer contains no move or more than one move.
     """
     text = _THOUGHT.sub("", str(answer)[-MAX_ANSWER:]).translate(_ARROWS)
     if (whole := _word(text)) is not None:
@@ -94,7 +96,7 @@ def read_move(answer: str) -> Direction:
 
 
 def _word(text: str) -> Direction | None:
-    """Parse a word, letter, arrow or number as a direction; return None if it is not one."""
+    """Parse a word, letter, arrow or number as a direction, or return None if that fails."""
     word = text.strip(" \t\r\n\"'`*_.,:;!()[]{}<>")
     try:
         return Direction(int(word)) if word.isdecimal() else Direction.parse(word)
@@ -109,11 +111,12 @@ class TextStep(NamedTuple):
     """The result of an answer.
 
     Attributes:
-        observation: The board, in the requested form.
+        observation: The board in the form that was requested.
         reward: Reward of the answer.
         is_over: Whether the episode is over.
         is_legal: Whether the answer was a legal move.
-        message: Why the move was not legal, or how the episode ended; otherwise empty.
+        message: Why the answer was not a legal move, or how the episode ended. Empty if the
+            episode continues after a legal move.
     """
 
     observation: str
@@ -124,33 +127,35 @@ class TextStep(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Message and observation, as the next turn of a conversation."""
+        """The message and the observation, as the next turn of a conversation."""
         return "\n\n".join(filter(None, (self.message, self.observation)))
 
 
 class TextGame:
-    """One game played by a language model's answers.
+    """A game that a language model plays by answering messages.
 
-    An answer that is not a legal move leaves the board unchanged, though the rules may deduct
-    points for it. The model is told the reason and may answer again.
+    An answer that is not a legal move does not change the board, although the rules may deduct
+    points. The model receives the reason and may answer again.
 
     Args:
-        rules: A preset name, a string for `Rules.parse`, or `Rules`.
+        rules: The name of a preset, a string for `Rules.parse`, or `Rules`.
         seed: Seed of the game, as in `py2048.Game`. The default is random.
         board: Board to start from.
         observation: ``text``, ``json`` or ``image``.
         reward: ``points``, ``largest`` or ``regret``.
-        retries: Maximum consecutive answers that are not legal moves; one more ends the episode.
-        max_moves: Maximum number of moves per episode.
-        player: Name of the player, for the record.
-        solution: File of ``py2048 solve --save``, needed for ``regret`` on more than eight cells.
+        retries: Maximum number of consecutive answers that are not legal moves. One more ends the
+            episode.
+        max_moves: Maximum number of moves in an episode.
+        player: Name of the player for the record.
+        solution: File created by ``py2048 solve --output``, which ``regret`` needs on boards with
+            more than eight cells.
 
     Raises:
         RulesError: If the rules do not exist.
         SeedError: If the seed is invalid.
         BoardError: If the board does not fit the rules.
         OptionError: If another argument is invalid.
-        PlayerError: If regret cannot be computed for these rules.
+        PlayerError: If regret cannot be computed under these rules.
     """
 
     def __init__(
@@ -190,7 +195,7 @@ class TextGame:
 
     @property
     def legal_moves(self) -> tuple[str, ...]:
-        """Names of the legal moves; empty once the game is over."""
+        """Names of the legal moves, or nothing when the game is over."""
         return tuple(map(str, self.game.legal_directions()))
 
     @property
@@ -200,7 +205,7 @@ class TextGame:
 
     @property
     def observation(self) -> str:
-        """The current board, in the requested form."""
+        """The current board in the form that was requested."""
         return observed(self.game, self._observation)
 
     def step(self, answer: str) -> TextStep:
@@ -231,8 +236,13 @@ class TextGame:
         return TextStep(self.observation, reward, self.is_over, is_legal, message)
 
     def record(self) -> Record:
-        """Return the game so far as a record for ``py2048 verify``."""
-        return self.game.record()
+        """Return a record of the game so far, which ``py2048 verify`` can check.
+
+        The seed would give away the next tiles, so the record includes it only when the episode is
+        over.
+        """
+        record = self.game.record()
+        return record if self.is_over else replace(record, seed=None)
 
     @property
     def _is_given_up(self) -> bool:
@@ -252,7 +262,10 @@ class TextGame:
         return f"Legal moves: {', '.join(self.legal_moves)}. Tries left: {tries}. {END}"
 
     def _negative_regret(self, board: Board, direction: Direction | None, gained: float) -> float:
-        """Return the negative regret of a move. Giving up loses the entire remaining value."""
+        """Return the negative regret of a move.
+
+        A player who gives up loses the best move's whole value.
+        """
         assert self._values is not None
         values = self._values(board)
         best = max(values.values())
@@ -262,7 +275,7 @@ class TextGame:
 
 
 def observed(game: Game, form: str) -> str:
-    """Return a game's board in one of the forms listed in `OBSERVATIONS`."""
+    """Return the board of a game in one of the forms in `OBSERVATIONS`."""
     legal = [str(direction) for direction in game.legal_directions()]
     if form == "json":
         rows = [list(row) for row in game.board.rows]
@@ -274,7 +287,7 @@ def observed(game: Game, form: str) -> str:
 
 
 def picture(game: Game) -> bytes:
-    """Return a game's board as PNG data."""
+    """Return the board of a game as PNG data."""
     import numpy as np
 
     from py2048.envs.rendering import picture_of
@@ -288,7 +301,7 @@ def picture(game: Game) -> bytes:
 def _exact_values(
     rules: Rules, solution: str | Path
 ) -> Callable[[Board], Mapping[Direction, float]]:
-    """Return a function that rates a board's moves exactly."""
+    """Return a function that computes the exact values of a board's moves."""
     from py2048.players.perfect import PerfectPlayer
     from py2048.review.judges import ExactJudge
 

@@ -1,9 +1,9 @@
-"""`GameVectorEnv`: many games as one Gymnasium vector environment, built on the compiled batch."""
+"""`GameVectorEnv`, a Gymnasium vector environment built on the compiled batch."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import starmap
@@ -22,9 +22,9 @@ from py2048.core.errors import BoardError, IllegalMoveError, check_kind, shown
 from py2048.core.rules import Rules, get_rules
 from py2048.engine import _show_kernels as kernels
 from py2048.engine._batch_kernels import BatchState
-from py2048.engine._simd_kernels import DONE, LANES, WIDTH
-from py2048.engine.batch import BatchGames
-from py2048.engine.boards import checked_boards, checked_directions, derive_seeds
+from py2048.engine._simd_kernels import BONUS, DONE, LANES, SCORE, WIDTH
+from py2048.engine.batch import DEVICES, BatchGames
+from py2048.engine.boards import checked_boards, derive_seeds
 from py2048.envs.options import (
     DIRECTIONS,
     Array,
@@ -46,10 +46,12 @@ from py2048.envs.options import (
 from py2048.envs.rendering import RENDER_FPS, Screen
 
 Flags = NDArray[np.bool_]
+Last = Callable[[], list[Array]]
+"""Returns final observations, masks and scores, which are 0 for episodes that continue."""
 
 
 class Shown(NamedTuple):
-    """The outputs of a step for all games.
+    """The outputs of a step in all games.
 
     Attributes:
         observations: Observations, `[n, ...]`.
@@ -77,11 +79,11 @@ class Layout(NamedTuple):
 
     Attributes:
         n: Number of games.
-        padded: `n` rounded up to whole blocks of the batch.
+        padded: `n`, rounded up to whole blocks of the batch.
         shape: Shape of one observation.
         dtype: Element type of observations.
         has_last: Whether final positions are needed.
-        penalty: Added to the reward of an illegal action.
+        penalty: Number that is added to the reward of an illegal action.
     """
 
     n: int
@@ -93,10 +95,10 @@ class Layout(NamedTuple):
 
 
 class Frame:
-    """Buffers for a step's outputs and for final positions of finished games.
+    """Buffers for the outputs of a step and the final positions of finished games.
 
-    A kernel writes to the addresses in `places`. Agents receive views of `block`, which stays alive
-    as long as any view does.
+    The step kernel writes the outputs to the addresses in `places`. Agents receive views of
+    `block`, which stays alive as long as any view does.
     """
 
     def __init__(self, layout: Layout) -> None:
@@ -134,20 +136,20 @@ class Frame:
         return Shown._make([array[:] for array in self._shown])
 
     def last(self) -> list[Array]:
-        """Return read-only final observations, masks and scores; 0 where an episode continues."""
+        """Return final observations, masks and scores as read-only arrays (see `Last`)."""
         return [array[:] for array in self._last]
 
 
 class FramePool:
-    """Recycles frames once no view of them is in use.
+    """Reuses the memory of frames that are no longer in use.
 
-    Each step returns new arrays. Fresh memory would cost five times as much as writing the outputs,
-    because the OS maps it page by page, so a frame is reused once nothing else refers to its
-    memory.
+    Each step returns new arrays. Allocating new memory would take five times as long as writing the
+    outputs, because the OS maps memory page by page. A frame is therefore reused when nothing
+    refers to its memory any more.
     """
 
     MAX_FRAMES = 4
-    """Number of frames kept for reuse; an agent holds two or three at a time."""
+    """Maximum number of frames to keep. An agent uses two or three frames at a time."""
 
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
@@ -170,7 +172,7 @@ class FramePool:
 
 
 class ShownBatch(BatchGames):
-    """A batch that produces the outputs of an environment with given options."""
+    """A game batch that writes its results to the output arrays of an environment."""
 
     def __init__(
         self,
@@ -180,11 +182,13 @@ class ShownBatch(BatchGames):
         reset: str,
         limit: int | None,
         space: spaces.Box,
+        device: str,
         rules: Rules,
     ) -> None:
-        super().__init__(rules, n, threads=threads, reset=reset)
-        padded, has_last = len(self.memory.rewards), reset == "same_step"
+        super().__init__(rules, n, threads=threads, reset=reset, device=device)
+        padded, has_last = len(self._state.rewards), reset == "same_step"
         penalty = options.penalty if options.custom_reward is None else 0.0
+        self._penalty = penalty
         layout = Layout(n, padded, space.shape, space.dtype, has_last, penalty)
         self._frames = FramePool(layout)
         orders = self._orders
@@ -196,22 +200,31 @@ class ShownBatch(BatchGames):
         orders[kernels.IS_LOG] = options.reward == "log"
 
     def begin(self, mask: Flags, boards: ArrayLike | None = None) -> None:
-        """Start the next game in the slots of `mask`, optionally from `boards`.
+        """Start the next game in the slots that `mask` selects, optionally from `boards`.
 
-        A game that is over from the start ends at its first step.
+        A game that is over from the start ends at its first step. If the score is the board's sum,
+        it initially includes the tiles of given boards. Otherwise these tiles would be a reward.
         """
+        slots = self._given(np.flatnonzero(mask))
         if boards is None:
             self.reset(mask)
         else:
             self.set_boards(boards, mask)
-        self.memory.flags[DONE // WIDTH, np.flatnonzero(mask)] = 0
+            words = self._state.words
+            words[int(SCORE // WIDTH), slots] += words[int(BONUS // WIDTH), slots]
+            words[int(BONUS // WIDTH), slots] = 0
+        self._state.flags[int(DONE // WIDTH), slots] = 0
 
-    def show(self, steps: int = 0, out: Sequence[Array | None] = ()) -> tuple[Frame, Shown, int]:
-        """Play `steps` steps with the directions set by `enter`, and write the outputs of the last.
+    def show(self, steps: int = 0, out: Sequence[Array | None] = ()) -> tuple[Last, Shown, int]:
+        """Play `steps` steps in the directions set by `enter`, and write the last step's outputs.
 
-        Returns the frame (for final positions), the outputs, and the number of episodes that ended.
-        No later step overwrites the frame while a view of it is in use.
+        Returns the function that computes the final positions (see `Last`), the outputs, and how
+        many episodes ended. Later steps do not overwrite outputs while a view of them is in use.
         """
+        if self._card:
+            if out:
+                raise OptionError("out holds arrays of a CPU: leave it out with device='cuda'")
+            return self._show_on_card(steps)
         frame = self._frames.take()
         shown, places = frame.shown(), frame.places
         if out:
@@ -223,15 +236,60 @@ class ShownBatch(BatchGames):
         orders[kernels.OBSERVATIONS] = 0
         if out:
             shown = Shown._make(starmap(_delivered, zip(out, shown, strict=True)))
-        return frame, shown, ended
+        return frame.last, shown, ended
+
+    def _show_on_card(self, steps: int) -> tuple[Last, Shown, int]:
+        """Play like `show`, but return all outputs as new arrays on the GPU."""
+        assert self._card
+        orders, on_card = self._orders, self._card.card.arrays
+        orders[kernels.STEPS] = steps
+        ended, _, ends = self._card.advance(orders, self._state)
+        over, masks = ends[:2, : self.n].view(np.bool_), self.legal_mask.view(np.int8)
+        rewards = self.rewards.astype(np.float64)
+        if orders[kernels.IS_LOG]:
+            rewards = on_card.copysign(on_card.log2(1.0 + abs(rewards)), rewards)
+        rewards += self._penalty * self.illegal
+        shown = Shown(self._encoded(self.boards), rewards, masks, self.scores.copy(), *over)
+
+        def last() -> list[Array]:
+            ways, legal = on_card.arange(DIRECTIONS, dtype=np.uint8), ends[2, : self.n, None]
+            masks = (legal >> ways & np.uint8(1)).view(np.int8)
+            final, ended = (self._encoded(self.last_boards), masks, self.last_scores), over.any(0)
+            return [each * ended.reshape(-1, *[1] * (each.ndim - 1)) for each in final]
+
+        return last, shown, ended
+
+    def _encoded(self, boards: NDArray[np.uint8]) -> Array:
+        """Return new observations of boards on the GPU."""
+        assert self._card
+        on_card, levels = self._card.card.arrays, int(self._orders[kernels.LEVELS])
+        match self._orders[kernels.OBSERVATION]:
+            case kernels.ONEHOT:
+                planes = on_card.arange(levels, dtype=np.uint8)[:, None, None]
+                boards = on_card.minimum(boards, np.uint8(levels - 1))[:, None] == planes
+                return boards.view(np.uint8)
+            case kernels.NORMALISED:
+                return boards.astype(np.float32, order="C") / np.float32(levels)
+        return boards.astype(np.uint8, order="C")
 
     def _directed(
         self, out: Sequence[Array | None], shown: Shown, places: NDArray[np.int64]
     ) -> tuple[Shown, NDArray[np.int64]]:
-        """Let the kernel write directly to the caller's arrays where possible."""
+        """Let the kernel write directly to the caller's arrays if possible.
+
+        Raises:
+            OptionError: If the outputs cannot be copied to an array.
+        """
+        arrays: list[Array] = list(shown)
+        for name, given, own in zip(OUT, out, arrays, strict=True):
+            if given is not None and not (
+                given.shape == own.shape and np.can_cast(own.dtype, given.dtype, "same_kind")
+            ):
+                raise OptionError(
+                    f"out[{name!r}] is {given.dtype} {given.shape}, not {own.dtype} {own.shape}"
+                )
         if self.n % LANES:
             return shown, places
-        arrays: list[Array] = list(shown)
         places = places.copy()
         for part, given in enumerate(out):
             own = arrays[part]
@@ -243,7 +301,7 @@ class ShownBatch(BatchGames):
 
 
 def _delivered(given: Array | None, own: Array) -> Array:
-    """Copy the outputs to the caller's array, if any; return the array with the outputs."""
+    """Copy outputs to the caller's array if there is one; return the array with the outputs."""
     if given is None:
         return own
     if given is not own:
@@ -253,7 +311,7 @@ def _delivered(given: Array | None, own: Array) -> Array:
 
 @dataclass(frozen=True)
 class VectorState:
-    """A copy of a vector environment's state.
+    """A copy of the state of a vector environment.
 
     Attributes:
         rules: Rules of the game.
@@ -267,29 +325,37 @@ class VectorState:
 
 
 class GameVectorEnv(VectorEnv[Array, Array, Array]):
-    """`num_envs` games of 2048 under the same rules, advanced by one compiled call.
+    """`num_envs` games of 2048 under the same rules, advanced by a single compiled call.
 
-    ``docs/reference/environments.md`` describes spaces, rewards, episode ends and the three
-    autoreset modes. The five arguments after `num_envs` are those of `GameEnv`.
+    Spaces, rewards, ends of episodes and the three autoreset modes are described in
+    ``docs/reference/environments.md``. The arguments `rules` to `penalty` are the same as in
+    `GameEnv`.
 
     Args:
         num_envs: Number of games.
-        rules: A preset name, a string for `Rules.parse`, or `Rules`. At most 254 cells.
+        rules: The name of a preset, a string for `Rules.parse`, or `Rules`. Boards may have at most
+            254 cells.
         observation: ``exponents``, ``onehot`` or ``normalised``.
         reward: ``points``, ``log``, or a function of a `Transition` of arrays.
         illegal: Effect of an illegal action: ``noop``, ``penalty``, ``terminate`` or ``raise``.
-        penalty: Added to the reward of an illegal action.
-        autoreset_mode: When a finished episode restarts: ``SameStep``, ``NextStep`` or
-            ``Disabled``, or Gymnasium's `AutoresetMode`.
-        max_episode_steps: Steps after which an episode is truncated. By default, none is.
+        penalty: Number that is added to the reward of an illegal action.
+        autoreset_mode: When finished episodes restart: ``SameStep``, ``NextStep`` or ``Disabled``,
+            or an `AutoresetMode` of Gymnasium.
+        max_episode_steps: Number of steps after which an episode is truncated. By default, no
+            episode is truncated.
         threads: Maximum number of threads. The default is one per processor.
         render_mode: ``ansi``, ``rgb_array`` or None.
+        device: ``cpu``, or ``cuda`` for a GPU. The GPU plays the same games, but only on 4x4 boards
+            with random spawns. On a GPU, `reset` and `step` return CuPy arrays, and actions may be
+            GPU arrays.
 
     Raises:
-        RulesError: If the rules do not exist, or a spawning tile is too large for a batch or ends
-            the game immediately.
-        BoardError: If the board is too big for a batch.
+        RulesError: If the rules do not exist, a spawning tile is too large for a batch or ends the
+            game immediately, or the GPU does not support the rules.
+        BoardError: If the board is too large for a batch.
         OptionError: If another argument is invalid.
+        MissingExtraError: If CuPy is not installed.
+        Py2048Error: If there is no GPU.
     """
 
     metadata = {  # noqa: RUF012  # Gymnasium's own name and form
@@ -311,6 +377,7 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
         max_episode_steps: int | None = None,
         threads: int | None = None,
         render_mode: str | None = None,
+        device: str = "cpu",
     ) -> None:
         self._options = Options.of(rules, observation, reward, illegal, penalty)
         self.rules = self._options.rules
@@ -337,6 +404,7 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
             self.autoreset_mode.name.lower(),
             None if limit is None else count_of(limit, "max_episode_steps"),
             self.single_observation_space,
+            known_word(device, "device", DEVICES),
         )
         self._batch = self._batch_of(self.rules)
         self._is_begun = False
@@ -349,23 +417,24 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
         seed: int | Sequence[int | None] | None = None,
         options: dict[str, Any] | None = None,
     ) -> tuple[Array, Info]:
-        """Start the next episode in all environments, or in those that a mask selects.
+        """Start the next episode in all environments, or in the environments that a mask selects.
 
         Environment ``i`` after ``reset(seed=s)`` equals a `GameEnv` after
         ``reset(seed=derive_seed(s, i))``. With a list of seeds, environment ``i`` equals a
         `GameEnv` after ``reset(seed=seeds[i])``.
 
         Args:
-            seed: Starts new series of games. Without a seed, or where a list has None, the series
-                continue.
-            options: ``reset_mask``, bool `[num_envs]`, selects environments. ``boards``, exponents
-                `[num_envs, rows, columns]`, are start positions with a score of 0. ``rules``
-                replaces the rules of all environments; their boards must have the same shape and no
-                larger tiles than under the original rules.
+            seed: Seed for a new series of games in each environment, or a list of seeds, one per
+                environment. None, also in the list, continues the current series.
+            options: ``reset_mask`` (bool `[num_envs]`) selects environments. ``boards`` (exponents
+                `[num_envs, rows, columns]`) sets start positions. The initial score is 0, or the
+                board's sum if the sum is the score. ``rules`` replaces the rules of all
+                environments. The new rules must have the same board shape as the original rules,
+                and must not allow larger tiles.
 
         Raises:
             OptionError: If an option is unknown, or the mask or the rules do not fit.
-            RulesError: If the rules do not exist, or a batch cannot play them.
+            RulesError: If the rules do not exist, or a batch does not support them.
             BoardError: If the boards have the wrong shape or cannot occur under the rules.
             SeedError: If a seed is not a whole number from 0 to 2**64 - 1.
         """
@@ -392,7 +461,7 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
     def step(
         self, actions: NDArray[np.integer], out: Mapping[str, Array] | None = None
     ) -> tuple[Array, Array, Array, Array, Info]:
-        """Play one action in each environment; all returned arrays are new.
+        """Play one action in each environment. All returned arrays are new.
 
         Args:
             actions: Whole numbers from 0 to 3, `[num_envs]`.
@@ -402,47 +471,52 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
                 multiple of 512.
 
         Raises:
-            ResetNeeded: Before the first `reset`; with ``Disabled``, also if a finished episode was
+            ResetNeeded: Before the first `reset` or, with ``Disabled``, if a finished episode was
                 not reset.
             DirectionError: If the actions are not `num_envs` numbers from 0 to 3.
-            OptionError: If `out` has an unknown name.
-            IllegalMoveError: If an action is illegal and `illegal` is ``raise``. No game has
-                changed then.
+            OptionError: If `out` has an unknown name or an unsuitable array.
+            IllegalMoveError: If an action is illegal and `illegal` is ``raise``. In this case, no
+                game changes.
         """
-        self._check(actions)
-        custom = self._options.custom_reward is not None
-        before = (self._batch.observe(), self._waits()) if custom else None
+        self._check_begun()
         self._batch.enter(actions)
-        frame, shown, ended = self._batch.show(1, () if out is None else _buffers(out))
+        if self._options.illegal is Illegal.RAISE:
+            self._check_legal()
+        before = None
+        if self._options.custom_reward is not None:
+            moves = self._batch.directions.astype(np.int64)
+            before = self._batch.observe(), self._waits(), moves
+        last, shown, ended = self._batch.show(1, () if out is None else _buffers(out))
         observations, info = self._observations_and_infos(shown)
-        last = self.autoreset_mode is AutoresetMode.SAME_STEP and ended
-        over = shown.terminated | shown.truncated if last else None
+        restarts = self.autoreset_mode is AutoresetMode.SAME_STEP and ended
+        over = shown.terminated | shown.truncated if restarts else None
         if before is not None:
-            self._reward(*before, actions, over, shown)
+            self._reward(*before, over, shown)
         if over is not None:
-            info |= _last_info(frame.last(), over)
+            info |= _last_info(last(), over)
         return observations, shown.rewards, shown.terminated, shown.truncated, info
 
     def render(self) -> tuple[Any, ...] | None:
         """Return each board as text (``ansi``) or image (``rgb_array``), in a tuple."""
         if self.render_mode is None:
             return None
-        pairs = zip(self._batch.observe(), self._batch.scores, strict=True)
+        boards, scores = map(self._batch.host, (self._batch.observe(), self._batch.scores))
+        pairs = zip(boards, scores, strict=True)
         return tuple(self._screen.show(board, int(score)) for board, score in pairs)
 
     # --- beyond Gymnasium's interface ------------------------------------------------------------
 
     @property
     def game_seeds(self) -> NDArray[np.uint64]:
-        """Seeds of the games; `py2048.Game` with the same seed is the same game."""
+        """Seeds of the games. A `py2048.Game` with the same seed has the same spawns."""
         return self._batch.seeds
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Return which actions are legal now, bool `[num_envs, 4]`."""
+        """Return the legal actions as a mask, bool `[num_envs, 4]`."""
         return self._batch.legal_mask
 
     def state(self) -> VectorState:
-        """Return a copy of the current state, for `restore`."""
+        """Return a copy of the current state, which `restore` accepts."""
         return VectorState(self.rules, self.num_envs, self._batch.get_state())
 
     def restore(self, state: VectorState) -> tuple[Array, Info]:
@@ -468,7 +542,7 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
     def _slot_seeds(
         self, seed: int | Sequence[int | None] | NDArray[np.integer] | None
     ) -> tuple[Flags, NDArray[np.uint64]]:
-        """Return which environments start a new series, and the seed of each series."""
+        """Return which environments start a new series, and the seeds of these series."""
         count = self.num_envs
         if isinstance(seed, np.ndarray):
             seed = seed.tolist()
@@ -491,7 +565,7 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
         return np.ones(count, np.bool_), derive_seeds(keys, np.arange(count, dtype=np.uint64))
 
     def _compatible_rules(self, given: str | Rules, mask: Flags) -> Rules:
-        """Check new rules, whose boards must fit the observation space; return them."""
+        """Return the new rules after checking that their boards fit the observation space."""
         rules, first = get_rules(given), self._options.rules
         if not mask.all():
             raise OptionError("rules are those of all environments: leave out reset_mask")
@@ -499,28 +573,27 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
             raise OptionError(f"the rules {rules} have another board than {first}, or larger tiles")
         return rules
 
-    def _check(self, actions: NDArray[np.integer]) -> None:
-        """Raise if a step is not allowed."""
+    def _check_begun(self) -> None:
+        """Raise an error if an environment must be reset first."""
         if not self._is_begun:
             raise ResetNeeded("step() was called before reset()")
         if self.autoreset_mode is AutoresetMode.DISABLED and self._batch.dones.any():
-            slot = int(np.flatnonzero(self._batch.dones)[0])
+            slot = int(self._batch.dones.argmax())
             raise ResetNeeded(f"environment {slot} is over: reset it with a reset_mask")
-        if self._options.illegal is not Illegal.RAISE:
-            return
-        actions, bits = checked_directions(actions, self.num_envs), self._batch.legal_bits
-        wrong = (bits >> actions.astype(np.uint8) & 1 == 0) & (bits != 0) & ~self._waits()
+
+    def _check_legal(self) -> None:
+        """Raise an error if an action is illegal."""
+        bits, moves = self._batch.legal_bits, self._batch.directions
+        wrong = (bits >> moves & 1 == 0) & (bits != 0) & ~self._waits()
         if wrong.any():
-            slot = int(np.flatnonzero(wrong)[0])
+            slot = int(wrong.argmax())
             board = " / ".join(str(self._batch.board(slot)).splitlines())
-            direction = Direction(int(actions[slot]))
+            direction = Direction(int(moves[slot]))
             raise IllegalMoveError(f"environment {slot}: {direction} changes nothing on {board}")
 
     def _waits(self) -> Flags:
-        """Return which finished episodes restart at the next step or reset."""
-        if self.autoreset_mode is AutoresetMode.SAME_STEP:
-            return np.zeros(self.num_envs, np.bool_)
-        return self._batch.dones.copy()
+        """Return which finished episodes will restart at the next step or reset."""
+        return self._batch.dones & (self.autoreset_mode is not AutoresetMode.SAME_STEP)
 
     def _observations_and_infos(self, shown: Shown) -> tuple[Array, Info]:
         """Return outputs as observations and infos."""
@@ -530,26 +603,24 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
         self,
         before: NDArray[np.uint8],
         waited: Flags,
-        actions: NDArray[np.integer],
+        moves: NDArray[np.int64],
         over: Flags | None,
         shown: Shown,
     ) -> None:
-        """Replace points with the user's custom rewards."""
+        """Replace the points with the rewards of the user's function."""
         reward, illegal = self._options.custom_reward, self._batch.illegal
         assert reward is not None
         after = self._batch.observe()
         if over is not None:
             after[over] = self._batch.last_boards[over]
         points, terminated = shown.rewards.copy(), shown.terminated.copy()
-        shown.rewards[:] = reward(
-            Transition(before, np.asarray(actions), after, points, ~illegal, terminated)
-        )
+        shown.rewards[:] = reward(Transition(before, moves, after, points, ~illegal, terminated))
         shown.rewards[:] += self._options.penalty * illegal
         shown.rewards[waited] = 0.0
 
 
 def _buffers(out: Mapping[str, Array]) -> list[Array | None]:
-    """Return the caller's arrays in the order of `Shown`."""
+    """Return the caller's output arrays in the field order of `Shown`."""
     for name in out:
         known_word(name, "out", OUT)
     return [out.get(name) for name in OUT]
@@ -563,7 +634,7 @@ def _last_info(last: list[Array], over: Flags) -> Info:
 
 
 def _checked_mask(mask: object, count: int) -> Flags:
-    """Return the checked mask of environments to reset; all of them by default."""
+    """Return the mask of the environments to reset, by default all environments."""
     if mask is None:
         return np.ones(count, np.bool_)
     if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_ or mask.shape != (count,):

@@ -1,7 +1,7 @@
-"""2048 as a task set for verifiers v1, one task per seed; requires the extra ``verifiers``.
+"""Tasks for verifiers v1, each of which is one game of 2048. Requires the extra ``verifiers``.
 
-verifiers imports plugins by top-level module name, so the id ``py2048-verifiers`` refers to a small
-module that re-exports this one.
+The verifiers library imports plugins only from top-level modules, so the id ``py2048-verifiers``
+names a small module that re-exports this one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["GameEnv", "GameTaskset"]
 
 
 class GameConfig(vf.TasksetConfig):
-    """Settings of the games: the arguments of `TextGame`, with a seed derived for each game."""
+    """Arguments for `TextGame`, the number of games, and the seed of the series."""
 
     rules: str = "classic"
     seed: int = 0
@@ -65,7 +65,7 @@ class GameTaskset(vf.Taskset[GameTask, GameConfig]):
 
 
 class GameEnvConfig(vf.EnvConfig):
-    """Settings of the player; by default a model that only answers and needs no sandbox."""
+    """Settings of the player, by default a model that only answers and needs no sandbox."""
 
     player: vf.AgentConfig = vf.AgentConfig(harness={"id": "null"}, runtime=vf.SubprocessConfig())
 
@@ -74,7 +74,7 @@ class GameEnv(vf.Env[GameEnvConfig]):
     """Plays a game with a model. The trace contains the reward, the metrics and the record."""
 
     async def run(self, task: GameTask, agents: Any) -> None:
-        """Play one game until it ends or the model stops answering."""
+        """Play a game until it ends or the model stops answering."""
         game, total = TextGame(**task.data.game, player=agents.player.config.model or ""), 0.0
         async with agents.player.interaction(task) as interaction:
             segment = await interaction.turn()
@@ -93,7 +93,7 @@ class GameEnv(vf.Env[GameEnvConfig]):
 
 
 def _message(text: str, observation: str) -> list[Any]:
-    """Return a user message; image observations are sent as images."""
+    """Return a message from the user, with the observation as text or as an image."""
     if not observation.startswith("data:"):
         return [vf.UserMessage(content="\n\n".join(filter(None, (text, observation))))]
     parts: list[Any] = [vf.TextContentPart(text=text)] if text else []

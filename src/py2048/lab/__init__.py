@@ -1,3 +1,3 @@
-"""Training, tournaments and benchmarks, with their commands."""
+"""Training, tournaments and benchmarks of players, with their commands."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Players: the `Player` protocol, and a registry that creates players from specs."""
+"""Computer players: the `Player` protocol, and a registry that creates players by name."""
 
 from __future__ import annotations
 

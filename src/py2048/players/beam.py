@@ -18,7 +18,7 @@ RATING_DEPTH = 256
 
 
 class BeamPlayer:
-    """Plans whole games under deterministic rules such as cits1401; refuses other rules."""
+    """Plans whole games under deterministic rules such as cits1401. Other rules are rejected."""
 
     def __init__(self, width: int = 12) -> None:
         if not 1 <= width <= MAX_WIDTH:
@@ -29,7 +29,7 @@ class BeamPlayer:
         self._last_choice: tuple[Rules, Board, Direction] | None = None
 
     def choose(self, game: Game) -> Direction:
-        """Return the next planned move; replan if the game has left the plan.
+        """Return the next planned move. If the game has deviated from the plan, plan again.
 
         Raises:
             PlayerError: If the rules are not deterministic, or a move costs points.
@@ -43,9 +43,9 @@ class BeamPlayer:
         return self._last_choice[2]
 
     def rate(self, game: Game) -> dict[Direction, float]:
-        """Return the points that a search gains after moving in each direction.
+        """Return the points that a beam search finds after a first move in each direction.
 
-        No direction is rated above the planned one, which was searched more deeply.
+        The planned direction always gets the highest rating, because it was searched more deeply.
 
         Raises:
             PlayerError: See `choose`.
@@ -58,11 +58,11 @@ class BeamPlayer:
         return ratings | {chosen: max(ratings.values())}
 
     def _next_planned(self, rules: Rules, board: Board) -> Direction:
-        """Return the next planned move; start a new plan if the game has left the old one."""
+        """Return the next move of the plan. If the board does not match it, make a new plan."""
         planned = None
         if self._planner and self._last_choice and turn_of(*self._last_choice).board == board:
             planned = take(self._planner)
-        if planned is None:  # off the plan, or at its end
+        if planned is None:  # the game deviated from the plan, or the plan ended
             self._planner = BeamPlanner(board, rules, width=self._width)
             planned = take(self._planner)
         assert planned is not None, "a board with a legal move has a plan of one move"
@@ -71,7 +71,7 @@ class BeamPlayer:
     def _points_after(self, game: Game, direction: Direction) -> float:
         rules, board = game.rules, game.board
         first = turn_of(rules, board, direction).board
-        score = before = board.sum  # equals the score so far if the rules score the board's sum
+        score = before = board.sum  # the score so far, if the score is the board's sum
         for move in (direction, *beam_search(first, rules, width=self._width, depth=RATING_DEPTH)):
             turn = turn_of(rules, board, move)
             board = turn.board
@@ -93,13 +93,13 @@ def _check(rules: Rules) -> None:
 
 
 def turn_of(rules: Rules, board: Board, direction: Direction) -> Turn:
-    """Return the turn of a legal move with its deterministic spawn."""
+    """Return the turn of a legal move, including its deterministic spawn."""
     slide = board.slide(direction, rules.merging)
     return Turn(direction, slide, draw_spawn(rules, slide.board, direction, 0))
 
 
 def take(planner: BeamPlanner) -> Direction | None:
-    """Return the next move of a plan, extending it if necessary, or `None` at its end."""
+    """Return the next planned move, extending the plan if necessary, or `None` if the game ends."""
     while (move := planner.take()) is None:
         if planner.is_complete:
             return None

@@ -10,18 +10,20 @@ from py2048.core.game import Game
 from py2048.core.rng import checked_seed, mix64, random_seed
 from py2048.engine.batch import rollouts
 from py2048.engine.boards import exponents_of
-from py2048.engine.rules import CompiledRules
 from py2048.players.player import ChoosesBest, Meaning, Unit, checked_game
 
 MAX_GAMES = 1_000_000
 DEFAULT_MOVES = 2000
-"""Random games are shorter than this on boards of up to 5x5; on 6x6 they last about 4,300 moves."""
+"""Default move limit. Random games on boards of up to 5x5 are shorter; on 6x6 they take about 4,300
+moves.
+"""
 MAX_EXACT_CELLS = 25
-"""On larger boards, random games are cut short, so their points are underestimated."""
+"""On larger boards, the move limit cuts random games short, so the mean points are too low.
+"""
 
 
 class MonteCarloPlayer(ChoosesBest):
-    """Plays many random games from each direction; takes the best mean."""
+    """Plays many random games after each move, and chooses the move with the best mean score."""
 
     def __init__(
         self, games: int = 100, moves: int = DEFAULT_MOVES, seed: int | None = None
@@ -37,7 +39,7 @@ class MonteCarloPlayer(ChoosesBest):
         self._seed = random_seed() if seed is None else checked_seed(seed)
 
     def rate(self, game: Game) -> dict[Direction, float]:
-        """Return the mean points of random games that start with each legal direction.
+        """Return the mean points of random games that begin with each legal direction.
 
         The random games depend only on the seed and the board.
         """
@@ -53,11 +55,10 @@ class MonteCarloPlayer(ChoosesBest):
             directions=[direction.value for direction in legal],
             moves=self._moves,
         )
-        score_so_far = CompiledRules.of(game.rules).sum_points * game.board.sum
-        return dict(zip(legal, (results.scores.mean(axis=1) - score_so_far).tolist(), strict=True))
+        return dict(zip(legal, results.scores.mean(axis=1).tolist(), strict=True))
 
     def meaning(self, game: Game) -> Meaning:
-        """Return the unit: points of random play, or ratings if games are cut short."""
+        """Return the unit of the values: ratings if the move limit ends games early, or points."""
         if game.rules.cells > MAX_EXACT_CELLS or self._moves < DEFAULT_MOVES:
             return Meaning()
         return Meaning(Unit.POINTS, "random")

@@ -15,14 +15,14 @@ from py2048.players.solving.distilled import DistilledMoves, boards_key, shipped
 from py2048.players.solving.solver import solve_from
 
 QUICK_CELLS = 8
-"""Boards of up to this many cells are solved on first use, which takes a few seconds."""
+"""Boards with at most this many cells are solved on first use, which takes a few seconds."""
 
 
 _solved = Recent[Solution](4)
-"""Shared by all players, because each tournament game creates a new player."""
+"""Solutions that all players share, because a tournament creates a new player for each game."""
 
 _followed = Recent[Solution](4)
-"""Solutions for positions that the bundled moves do not cover."""
+"""Solutions for boards that the bundled best moves do not cover."""
 
 
 @lru_cache(maxsize=4)
@@ -33,14 +33,14 @@ def _loaded(file: Path, _changed: int) -> Solution:
 class PerfectPlayer(ChoosesBest):
     """Plays the optimal move on boards that are small enough to be solved.
 
-    Under the classic rules on 2x2, 2x3, 2x4 and 3x3, the best moves are bundled with py2048,
-    without their values. Other boards of up to eight cells are solved on first use. All other
-    problems require a file created by ``py2048 solve RULES --save FILE``, which also contains the
-    values.
+    For the classic rules on 2x2, 2x3, 2x4 and 3x3, py2048 includes the best moves, but not their
+    values. Other boards of up to eight cells are solved on first use. All other boards require a
+    solution file, created by ``py2048 solve RULES --output FILE``. A solution file also contains
+    the values.
 
     Args:
         goal: ``score``, or a tile such as ``tile=256``.
-        file: Solution file, used for its own rules and goal.
+        file: Solution file, used only for the rules and the goal for which it was created.
     """
 
     def __init__(self, goal: str = "score", file: str = "") -> None:
@@ -59,7 +59,7 @@ class PerfectPlayer(ChoosesBest):
     def rate(self, game: Game) -> dict[Direction, float]:
         """Return the value of each legal move, in future points or as a percentage.
 
-        If only the best move is known, it is worth 1 and all others 0.
+        If only the best move is known, its value is 1 and the value of all other moves is 0.
 
         Raises:
             PlayerError: If there is no solution for the rules, or the board is unreachable.
@@ -77,12 +77,12 @@ class PerfectPlayer(ChoosesBest):
             raise PlayerError(f"perfect: {error}") from None
         if self._goal.tile is None:
             return values
-        # Once the tile has been made, all moves are equally good.
+        # When the tile has been reached, all moves are equally good.
         chances = values or dict.fromkeys(game.legal_directions(), 1.0)
         return {direction: 100 * chance for direction, chance in chances.items()}
 
     def meaning(self, game: Game) -> Meaning:
-        """Return the unit of the values, and whether the best move is proven."""
+        """Return the unit of the values and whether the best move is proven to be optimal."""
         if self._goal.tile is not None:
             return Meaning()
         moves = self._moves(game.rules)
@@ -91,7 +91,7 @@ class PerfectPlayer(ChoosesBest):
         return Meaning(Unit.POINTS, self.name, is_exact=True)
 
     def _moves(self, rules: Rules) -> DistilledMoves | None:
-        """Return the bundled best moves, unless the player's file covers the rules."""
+        """Return the bundled best moves, or None if the player has another goal or its own file."""
         if self._goal.tile is not None or self._serves(rules):
             return None
         try:
@@ -100,7 +100,7 @@ class PerfectPlayer(ChoosesBest):
             raise PlayerError(f"perfect: {error}") from None
 
     def _solution_for(self, game: Game) -> Solution:
-        """Return a solution that contains the game's board."""
+        """Return a solution that covers the game's board."""
         if self._moves(game.rules) is None:
             return self.solution(game.rules)
         return _followed.find(
@@ -110,14 +110,14 @@ class PerfectPlayer(ChoosesBest):
         )
 
     def _serves(self, rules: Rules) -> bool:
-        """Return whether the file is for these rules."""
+        """Return whether the player has a solution file for these rules."""
         return self._file is not None and boards_key(self._file.rules) == boards_key(rules)
 
     def solution(self, rules: Rules) -> Solution:
-        """Return the solution for rules, solving small boards on first use.
+        """Return the solution of a rule set; small boards are solved on first use.
 
         Raises:
-            PlayerError: If there is none.
+            PlayerError: If there is no solution for these rules.
         """
         if self._file is not None and self._serves(rules):
             return self._file
@@ -125,7 +125,7 @@ class PerfectPlayer(ChoosesBest):
         if rules.cells > QUICK_CELLS:
             raise PlayerError(
                 f"perfect needs a file for {rules.name} on {rows}x{columns}: "
-                "py2048 solve RULES --save FILE makes one, and perfect:file=FILE reads it"
+                "py2048 solve RULES --output FILE makes one, and perfect:file=FILE reads it"
             )
         try:
             return _solved.find((boards_key(rules), self._goal), lambda: solve(rules, self._goal))

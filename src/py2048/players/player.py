@@ -19,22 +19,22 @@ class Unit(StrEnum):
     """Unit of a player's values."""
 
     POINTS = "points"
-    """Expected future points if `Meaning.policy` plays on.
+    """Expected future points if `Meaning.policy` plays the rest of the game.
 
-    If the score is the board's sum, points are counted from the current sum.
+    If the score is the board's sum, these points are the expected increase of the sum.
     """
     CHANCE = "chance"
-    """Probability of making a tile, from 0 to 1."""
+    """Probability of reaching a tile, from 0 to 1."""
     RATING = "rating"
     """The player's own scale; higher is better."""
 
 
 class Chance(NamedTuple):
-    """How often recorded games made a tile after they reached a position's stage.
+    """Of the recorded games that reached a position's stage, how many reached a larger tile.
 
     Attributes:
-        tile: The next tile that is not certain to be made.
-        made: Number of games that made it.
+        tile: The next large tile (see `StageRecord.next_tile`).
+        made: Number of games that reached the tile.
         games: Number of games that reached the stage.
     """
 
@@ -48,9 +48,11 @@ class Meaning(NamedTuple):
 
     Attributes:
         unit: Unit of the values.
-        policy: Player whose further play the points and the chance refer to; empty if unknown.
-        excess: Measured overestimate in points, which hints subtract.
-        chance: How often the next large tile was made, if enough games were recorded.
+        policy: The player that is assumed to play the rest of the game, or an empty string if
+            unknown.
+        excess: How much the values overestimate, in points, as measured. Hints subtract this
+            number.
+        chance: Chance of reaching the next large tile, if enough games were recorded.
         is_exact: Whether the values are exact rather than estimated.
     """
 
@@ -62,10 +64,10 @@ class Meaning(NamedTuple):
 
 
 def checked_game(game: Game) -> Game:
-    """Return `game`, or raise if it is not a `Game`.
+    """Return `game`, or raise an error if it is not a `Game`.
 
     Raises:
-        PlayerError: If `game` is something else, such as a board.
+        PlayerError: If `game` is not a `Game`.
     """
     check_kind(game, Game, PlayerError, "a Game: use Game(rules, board=board)")
     return game
@@ -80,33 +82,33 @@ class Player(Protocol):
 
     @property
     def name(self) -> str:
-        """Spec that recreates this player, such as ``expectimax:depth=3``."""
+        """The spec that recreates this player, such as ``expectimax:depth=3``."""
 
     def choose(self, game: Game) -> Direction:
-        """Return a legal direction for `game`, which is not over.
+        """Return a legal direction. The game must not be over.
 
         Raises:
             GameOverError: If the game is over.
         """
 
     def rate(self, game: Game) -> dict[Direction, float]:
-        """Return the value of each legal direction, empty if the game is over.
+        """Return the value of each legal direction. The dict is empty if the game is over.
 
-        `choose` returns the direction with the highest value. A player without preferences gives
+        `choose` returns the direction with the highest value. A player without a preference gives
         all directions the same value. `meaning_of` returns the unit of the values.
         """
 
 
 @runtime_checkable
 class Explains(Protocol):
-    """Optional extension for players that can say what their values mean."""
+    """Optional extension for players that explain the meaning of their values."""
 
     def meaning(self, game: Game) -> Meaning:
-        """Return what the values of `rate` mean for `game`."""
+        """Return the meaning of the values that `rate` returns for `game`."""
 
 
 def meaning_of(player: Player, game: Game) -> Meaning:
-    """Return what a player's values mean for `game`."""
+    """Return the meaning of a player's values for `game`."""
     return player.meaning(game) if isinstance(player, Explains) else Meaning()
 
 
@@ -125,14 +127,14 @@ class FinishedGame(NamedTuple):
 
 
 class ResignedError(PlayerError):
-    """Raised by a player that resigns. In a tournament, its score so far counts."""
+    """Raised by a player that resigns. Tournaments count the score that it has reached."""
 
 
 class Usage(NamedTuple):
     """Resources used by a player's moves.
 
     Attributes:
-        seconds: Time that the moves took.
+        seconds: Time spent on the moves.
         boards: Number of boards rated.
         tokens: Number of tokens written by the player's language model.
     """
@@ -152,22 +154,22 @@ class CountsUsage(Protocol):
 
 @runtime_checkable
 class PlaysGames(Protocol):
-    """Optional extension for players that play whole games without returning to Python.
+    """Optional extension for players that play whole games in compiled code.
 
-    `py2048.lab.arena` asks all other players for each move.
+    `py2048.lab.arena` calls `choose` of all other players for each move.
     """
 
     def play_games(self, rules: Rules, seeds: Sequence[int]) -> Sequence[FinishedGame]:
         """Play the game of each seed to the end.
 
-        Each game is the one that a new player would play with `choose` in a `Game` with that seed,
-        and does not depend on the other `seeds`. Without seeds, the player only loads and compiles
-        what it needs.
+        The result for a seed is the same as if a new player's `choose` played a `Game` with this
+        seed. Other seeds do not affect the result. If there are no seeds, the player only loads its
+        files and compiles its kernels.
         """
 
 
 def best(ratings: dict[Direction, float]) -> Direction:
-    """Return the direction with the highest value; ties go to the first one.
+    """Return the direction with the highest value, or the first such direction in a tie.
 
     Raises:
         GameOverError: If there are no directions.
@@ -178,7 +180,7 @@ def best(ratings: dict[Direction, float]) -> Direction:
 
 
 class ChoosesBest:
-    """Mixin for players that play the direction they rate highest."""
+    """Mixin for players that choose the direction with their highest rating."""
 
     def choose(self: Player, game: Game) -> Direction:
         """Return the direction with the highest value."""
@@ -203,7 +205,7 @@ class Recent(Generic[Value]):
         make: Callable[[], Value],
         is_good: Callable[[Value], bool] = lambda _: True,
     ) -> Value:
-        """Return the object cached under `key`; create it if missing or rejected by `is_good`."""
+        """Return the cached object. If there is none, or `is_good` rejects it, create a new one."""
         with self._lock:
             value = self._kept.pop(key, None)
             if value is None or not is_good(value):

@@ -1,10 +1,11 @@
-"""Compile kernels, for one player in the background or for all ahead of time.
+"""Compile kernels for one player in the background, or for all players ahead of time.
 
-Compiled kernels are stored in an on-disk cache, so a subprocess can compile them. Compiling on a
-thread would freeze this process's screen for tenths of a second, or for seconds on a busy machine.
-A thread is used only if no cache can be written.
+A subprocess compiles the kernels, and this process loads them from the on-disk cache. A thread in
+the same process would freeze the screen for tenths of a second, or for seconds on a busy machine.
+The kernels are compiled on a thread only if no cache folder is writable.
 
-The subprocess runs ``python -m py2048.players.preparing SPEC RULES``.
+The subprocess runs ``python -m py2048.players.preparing SPEC RULES``, or another module that calls
+`compile_in_child`.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from py2048.players.player import Player
 from py2048.players.registry import make_player
 
 REPORT_PERIOD_S = 0.25
-"""Interval between progress reports of the subprocess."""
+"""Seconds between progress reports of the subprocess."""
 
 WARM_UP_SPECS = "expectimax:depth=1", "heuristic:depth=1"
 
@@ -39,15 +40,15 @@ NICENESS = 5
 
 
 class Preparation:
-    """A player whose kernels are being compiled for some rules.
+    """Compiles a player's kernels for a set of rules.
 
     Attributes:
         is_over: Whether compiling has ended. If compiling failed, the player raises the error when
             it is used.
     """
 
-    def __init__(self, player: Player, rules: Rules, *, in_subprocess: bool) -> None:
-        self._player, self._rules, self._in_subprocess = player, rules, in_subprocess
+    def __init__(self, player: Player, rules: Rules, module: str | None) -> None:
+        self._player, self._rules, self._module = player, rules, module
         self._reported = Compiling()
         self.is_over = False
         threading.Thread(target=self._run, name="preparation", daemon=True).start()
@@ -59,17 +60,18 @@ class Preparation:
 
     def _run(self) -> None:
         try:
-            if not (self._in_subprocess and cache_directory() and self._run_subprocess()):
+            if not (self._module and cache_directory() and self._run_subprocess(self._module)):
                 _use_once(self._player, self._rules)
         except Exception:  # noqa: BLE001 - the next use of the player raises it
             pass
         finally:
             self.is_over = True
 
-    def _run_subprocess(self) -> bool:
+    def _run_subprocess(self, module: str) -> bool:
         """Compile in a subprocess that ends with this process; return whether it succeeded."""
-        # -P: never import from the current folder, where a student may have a random.py.
-        command = [sys.executable, "-P", "-m", __name__, self._player.name, str(self._rules)]
+        # The option -P prevents imports from the current folder, where a student may have a
+        # random.py.
+        command = [sys.executable, "-P", "-m", module, self._player.name, str(self._rules)]
         try:
             process = Popen(command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, text=True)
         except OSError:
@@ -86,41 +88,46 @@ _running: dict[tuple[str, Rules], Preparation] = {}
 _lock = threading.Lock()
 
 
-def prepare(player: Player, rules: Rules, *, in_subprocess: bool = True) -> Preparation:
-    """Start compiling a player's kernels, unless that is already in progress.
+def prepare(player: Player, rules: Rules, module: str | None = __name__) -> Preparation:
+    """Start compiling a player's kernels, unless they are already being compiled.
 
     Args:
         player: The player.
         rules: The rules.
-        in_subprocess: Compile in a subprocess if there is an on-disk cache.
+        module: The module to run in the subprocess, or None to compile on a thread.
     """
     with _lock:
         key = player.name, rules
         for other in [each for each, running in _running.items() if running.is_over]:
             del _running[other]
         if key not in _running:
-            _running[key] = Preparation(player, rules, in_subprocess=in_subprocess)
+            _running[key] = Preparation(player, rules, module)
         return _running[key]
 
 
 def _use_once(player: Player, rules: Rules) -> None:
-    """Make a player rate and choose its first move."""
+    """Compile a player's kernels by letting the player rate and choose a game's first move."""
     game = Game(rules, seed=1)
     if not game.is_over:
         player.rate(game)
         player.choose(game)
 
 
-def _compile_in_child(spec: str, rules: str) -> None:
+def compile_in_child(make: Callable[[str], Player]) -> None:
+    """Compile the kernels of the player and the rules that the command line names.
+
+    Args:
+        make: Function that creates the player from its name.
+    """
     if hasattr(os, "nice"):
         os.nice(NICENESS)
     threading.Thread(target=_end_with_parent, args=(sys.stdin,), daemon=True).start()
     threading.Thread(target=_report, daemon=True).start()
-    _use_once(make_player(spec), Rules.parse(rules))
+    _use_once(make(sys.argv[1]), Rules.parse(sys.argv[2]))
 
 
 def _end_with_parent(stdin: IO[str]) -> None:
-    """Exit when the parent process closes its end of the pipe."""
+    """Exit the process when its parent closes the pipe."""
     stdin.read()
     os._exit(1)
 
@@ -136,7 +143,7 @@ def _report() -> None:
 
 
 def warmup_tasks() -> list[tuple[str, Callable[[], object]]]:
-    """Return named tasks that compile all players under all presets."""
+    """Return named tasks that compile the kernels of all players for all presets."""
     pairs = [(spec, rules) for rules in list_rules() for spec in WARM_UP_SPECS]
     pairs += [("beam", get_rules("cits1401")), ("perfect", Rules.parse("ist:size=2x2"))]
     players: list[tuple[str, Callable[[], object]]] = [
@@ -147,7 +154,7 @@ def warmup_tasks() -> list[tuple[str, Callable[[], object]]]:
 
 
 def _rate(spec: str, rules: Rules) -> None:
-    """Make a player rate its first move, if it supports these rules."""
+    """Make a player rate the first move of a game, unless the player does not support the rules."""
     try:
         make_player(spec).rate(Game(rules, seed=1))
     except PlayerError:
@@ -155,7 +162,7 @@ def _rate(spec: str, rules: Rules) -> None:
 
 
 def _build_table() -> None:
-    """Build the smallest endgame table and look up a board."""
+    """Build the smallest endgame table and look up a board, which compiles the table kernels."""
     from py2048.players.solving import Formation, build_table
 
     tiles = [[2, 0, 32, 64], *([2**rank for rank in range(n, n + 4)] for n in (7, 11, 15))]
@@ -165,4 +172,4 @@ def _build_table() -> None:
 
 
 if __name__ == "__main__":
-    _compile_in_child(*sys.argv[1:])
+    compile_in_child(make_player)

@@ -1,7 +1,7 @@
 """Player registry, based on the entry point group ``py2048.players``.
 
-Built-in players are registered in ``pyproject.toml`` in the same way as plugins: a name refers to a
-callable whose keyword parameters are the options of the spec.
+Built-in players are registered in ``pyproject.toml``, like plugins. Each name refers to a callable
+whose keyword parameters are the player's options.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 GROUP = "py2048.players"
 MAX_SPEC = 1000
-"""Maximum length of a spec, which is stored with games and shown in messages."""
+"""Maximum length of a spec, because specs are stored with games and shown in messages."""
 UNPRINTABLE = "Cc", "Cs"
-"""Unicode categories not allowed in a spec: control characters and lone surrogates."""
+"""Unicode categories that are not allowed in a spec: control characters and lone surrogates."""
 
 
 @cache
@@ -41,7 +41,7 @@ def list_players() -> tuple[str, ...]:
 def describe_player(name: str) -> str:
     """Return a one-line description of a player and its options.
 
-    For a plugin that fails to load, return its error message.
+    If a plugin fails to load, return the error message instead.
 
     Raises:
         PlayerError: If no player has this name.
@@ -93,7 +93,7 @@ def make_player(spec: str) -> Player:
 
 
 def with_seed(spec: str, seed: int) -> str:
-    """Add a ``seed`` option to a spec if its player takes one and the spec has none.
+    """Add a ``seed`` option to a spec without a seed, if the player supports this option.
 
     >>> with_seed("random", 5), with_seed("random:seed=1", 5), with_seed("greedy", 5)
     ('random:seed=5', 'random:seed=1', 'greedy')
@@ -168,7 +168,7 @@ def _options(name: str, factory: Callable[..., Player], text: str) -> dict[str, 
 
 
 def _converted(name: str, key: str, text: str, annotation: Any) -> Any:
-    """Convert a string to the first of the annotation's types that accepts it."""
+    """Convert a string to the first type in the annotation that accepts the string."""
     accepted = getattr(annotation, "__args__", (annotation,))
     for kind in (int, float):
         if kind in accepted:

@@ -1,4 +1,4 @@
-"""Players with a compiled search: `expectimax`, `heuristic` and `ntuple`."""
+"""The players that use the compiled search: `expectimax`, `heuristic` and `ntuple`."""
 
 from __future__ import annotations
 
@@ -35,20 +35,22 @@ DEPTH = 3
 """Default depth."""
 
 PYTHON_DEPTH = 2
-"""Depth of the plain Python search, used for unsupported rules."""
+"""Depth of the plain Python search, for rules that the compiled search does not support."""
 PYTHON_MAX_CELLS = 1 << 20
-"""Work limit of a plain Python search, in boards times cells; takes about half a second."""
+"""Work limit of a search in plain Python, in boards times cells; it takes about half a second."""
 
 MAX_EXHAUSTIVE_SPAWNS, MANY_SPAWNS_DEPTH = 256, 2
-"""If more boards than this can follow a move, exhaustive searches are limited to depth 2."""
+"""If a move can lead to more than `MAX_EXHAUSTIVE_SPAWNS` boards, the depth of an exhaustive search
+is limited to `MANY_SPAWNS_DEPTH`.
+"""
 
 MAX_SEARCHERS = 4
-"""Maximum number of searchers cached per player; each takes about 70 MB."""
+"""Maximum number of searchers cached per player. Each searcher takes about 70 MB."""
 
 _ALL_BUT_NAME = attrgetter(*(field.name for field in fields(Rules) if field.name != "name"))
 
 DEEP_NODES, DEEP_MS = 20_000, 0.5
-"""Searches with at least these limits use the heuristic for deep searches."""
+"""Searches with at least this many nodes or milliseconds use the heuristic for deep searches."""
 
 HEURISTIC, NTUPLE = "heuristic", "ntuple"
 
@@ -56,14 +58,13 @@ HEURISTIC, NTUPLE = "heuristic", "ntuple"
 class SearchPlayer(ChoosesBest):
     """Plays the best move of a search.
 
-    The first search on a kind of board compiles kernels, which takes a few seconds and happens once
-    per machine. If a user is waiting, search on another thread, or run ``py2048 warm-up``
-    beforehand.
+    The first search on a kind of board compiles kernels, which takes a few seconds once per
+    machine. If a user is waiting, search on another thread, or run ``py2048 warm-up`` beforehand.
 
     Args:
         name: Spec of the player.
         limits: How far to search.
-        evaluation_for: Returns the leaf evaluation for given rules.
+        evaluation_for: Function that returns the leaf evaluation for given rules.
         threads: Number of threads that share the search of a move.
     """
 
@@ -99,14 +100,14 @@ class SearchPlayer(ChoosesBest):
         return values
 
     def usage(self) -> Usage:
-        """Return the number of boards rated so far."""
+        """Return the number of boards that this player has rated."""
         return Usage(boards=self._boards)
 
     def meaning(self, game: Game) -> Meaning:
-        """Return what the values mean, based on the network's records.
+        """Return what the values mean, according to the network's stage records.
 
-        The policy is always the network without search. A search looks a few moves ahead, but it
-        evaluates leaves with the same network, whose values assume play without search.
+        The policy is always the network without search. A search looks only a few moves ahead. The
+        values of its leaves come from the same network, so they assume play without search.
         """
         evaluation = self._evaluation_for(game.rules)
         records = evaluation.records if isinstance(evaluation, Network) else None
@@ -120,7 +121,7 @@ class SearchPlayer(ChoosesBest):
         return Meaning(Unit.POINTS, NTUPLE, records.excess(game.board), chance)
 
     def searcher(self, rules: Rules) -> Searcher:
-        """Return a cached search for the rules, ignoring their name.
+        """Return a cached searcher for the rules; the name of the rules does not matter.
 
         Raises:
             PlayerError: If there are no weights for the rules.
@@ -128,7 +129,7 @@ class SearchPlayer(ChoosesBest):
         return self._searchers.find(_ALL_BUT_NAME(rules), lambda: self.new_searcher(rules))
 
     def new_searcher(self, rules: Rules) -> Searcher:
-        """Create a separate searcher for the rules, for use in another thread.
+        """Create a new searcher for the rules, which another thread can use.
 
         Raises:
             PlayerError: If there are no weights for the rules.
@@ -140,7 +141,7 @@ class SearchPlayer(ChoosesBest):
         return Searcher(rules, evaluation, limits, threads=self._threads)
 
     def play_games(self, rules: Rules, seeds: Sequence[int]) -> list[FinishedGame]:
-        """Play one game per seed to the end, compiling kernels first if necessary.
+        """Play a game for each seed to the end; compile the kernels first if necessary.
 
         Raises:
             PlayerError: If there are no weights for the rules.
@@ -179,7 +180,7 @@ class SearchPlayer(ChoosesBest):
 
 
 class ExpectimaxPlayer(SearchPlayer):
-    """Searches over all spawns; rates leaves with a network or a heuristic."""
+    """An expectimax search that evaluates the leaves with a network or a heuristic."""
 
     def __init__(
         self,
@@ -204,7 +205,7 @@ class ExpectimaxPlayer(SearchPlayer):
 
 
 class HeuristicPlayer(SearchPlayer):
-    """Searches over all spawns; rates leaves with a heuristic and needs no weights."""
+    """An expectimax search that evaluates the leaves with a heuristic instead of a network."""
 
     def __init__(self, depth: int = DEPTH) -> None:
         super().__init__(
@@ -215,7 +216,7 @@ class HeuristicPlayer(SearchPlayer):
 def evaluation_by(
     evaluation: str, weights: str, *, is_deep: bool = False
 ) -> Callable[[Rules], Network | Heuristic]:
-    """Return a function from rules to leaf evaluations, according to a player's options.
+    """Return a function that maps rules to the leaf evaluation that a player's options select.
 
     Raises:
         PlayerError: If the options contradict each other.
@@ -232,7 +233,7 @@ def evaluation_by(
             raise PlayerError(f"evaluation={HEURISTIC} takes no weights; leave one of them out")
         return heuristic
     if weights:
-        network = _loaded(weights)  # load now, so that later changes to the file have no effect
+        network = _loaded(weights)  # Load now, so that later changes to the file have no effect.
         return lambda rules: _fitting(network, rules, weights)
     if evaluation == NTUPLE:
         return network_for
@@ -240,7 +241,7 @@ def evaluation_by(
 
 
 class NtuplePlayer(SearchPlayer):
-    """Plays by a trained n-tuple network, one move ahead; weights=FILE uses your own."""
+    """Plays with a trained n-tuple network, one move ahead. Use your own with weights=FILE."""
 
     def __init__(self, weights: str = "") -> None:
         name = f"ntuple:weights={weights}" if weights else "ntuple"
@@ -248,10 +249,10 @@ class NtuplePlayer(SearchPlayer):
 
 
 def network_for(rules: Rules, weights: str = "") -> Network:
-    """Return the network in the file `weights`, by default the installed one.
+    """Return the network in the file `weights`, or the installed network if `weights` is empty.
 
     Raises:
-        PlayerError: If there is no network, or it is for other rules.
+        PlayerError: If the network does not exist or is for other rules.
     """
     if weights:
         return _fitting(_loaded(weights), rules, weights)
@@ -271,7 +272,9 @@ def _fitting(network: Network, rules: Rules, weights: str) -> Network:
 
 
 _networks = Recent[tuple[object, Network]](64)
-"""Loaded networks with the state of their files, because files may be replaced."""
+"""Cache of loaded networks. The state of each file is stored too, so that changed files are loaded
+again.
+"""
 
 
 def _loaded(weights: str) -> Network:
@@ -289,7 +292,7 @@ def _state(path: Path) -> tuple[int, int] | None:
 
 
 def options_text(options: Mapping[str, object]) -> str:
-    """Format options as in a spec; leave out empty ones and zeros."""
+    """Format a player's options as in a spec, omitting options that are empty or zero."""
     return ",".join(
         f"{name}={value}".removesuffix(".0" if isinstance(value, float) else "")
         for name, value in options.items()

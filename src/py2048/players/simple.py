@@ -35,12 +35,12 @@ class RandomPlayer:
 
 
 class GreedyPlayer(ChoosesBest):
-    """Takes the most points now; ties go to the most empty cells."""
+    """Chooses the move with the most points; ties go to the most empty cells."""
 
     name = "greedy"
 
     def rate(self, game: Game) -> dict[Direction, float]:
-        """Return each slide's points, plus the share of cells that are empty after it."""
+        """Return each slide's points, plus the fraction of cells that are empty after the slide."""
         board, rules = checked_game(game).board, game.rules
         slides = [board.slide(direction, rules.merging) for direction in game.legal_directions()]
         return {s.direction: s.points + len(s.board.empty_cells()) / rules.cells for s in slides}
@@ -53,13 +53,13 @@ class CornerPlayer(ChoosesBest):
     _order = (Direction.DOWN, Direction.LEFT, Direction.RIGHT, Direction.UP)
 
     def rate(self, game: Game) -> dict[Direction, float]:
-        """Rate directions by their position in the player's order, from 3 down to 0."""
+        """Rate the directions from 3 to 0, in the player's order of preference."""
         legal = checked_game(game).legal_directions()
         return {d: 3.0 - rank for rank, d in enumerate(self._order) if d in legal}
 
 
 class QuickPlayer(ChoosesBest):
-    """Searches two or three moves ahead in plain Python; needs no compiling."""
+    """Searches two or three moves ahead in plain Python, without compilation."""
 
     def __init__(self, ms: float = 300.0) -> None:
         if not 0 < ms < float("inf"):
@@ -68,7 +68,7 @@ class QuickPlayer(ChoosesBest):
         self._seconds = ms / 1000
 
     def rate(self, game: Game) -> dict[Direction, float]:
-        """Return the values of the deepest search that fits into the time limit."""
+        """Return the move values of the deepest search that fits into the time limit."""
         if not checked_game(game).legal_directions():
             return {}
         rules, win_value = game.rules, heuristic_win_value(game.rules)

@@ -12,20 +12,20 @@ from py2048.core.language import N_
 
 MENUS = ("Game", "Learn", "File")
 MOVES = (*map(str, Direction), "undo", "redo")
-"""Actions summarised on one line in key lists."""
+"""Names of the actions that share a single line in the list of keys."""
 
 
 class UserAction(NamedTuple):
-    """A command for the player. Menu, title, label and help are translated when displayed.
+    """A player's action. Its texts are translated when they are displayed.
 
     Attributes:
-        name: Identifier; each front end maps it to a method.
-        menu: Name of its menu.
+        name: Identifier, which each front end maps to a method.
+        menu: Name of the menu that contains the action.
         title: Menu item.
-        keys: Keys in the window and the terminal, by Textual's names.
-        window_keys: Additional keys in the window, by Tk's names.
-        shown: Keys as displayed to the player.
-        label: Short label for key lists, or "" if only the window has the action.
+        keys: Keys in the window and the terminal, by their Textual names.
+        window_keys: Additional keys that work only in the window, by their Tk names.
+        shown: The keys as displayed to the player.
+        label: Short label for key lists. Empty if only the window has the action.
         help: Help text.
     """
 
@@ -39,7 +39,7 @@ class UserAction(NamedTuple):
     help: str
 
 
-# name | title | keys | window_keys | shown | label | help, grouped by menu
+# The columns are name, title, keys, window_keys, shown, label and help. Rows are grouped by menu.
 _TABLE = """\
 [Game]
 new | New game | n N | Control-n | N | new | Start a new game; asks if one is in progress
@@ -65,6 +65,7 @@ faster | Faster | plus equals_sign | KP_Add | + | faster | Let it play faster
 slower | Slower | minus | KP_Subtract | - | slower | Let it play slower
 player | Computer player … | p P |  | P | player | Choose who gives hints and plays: strong, fast …
 level | Level … | o O |  | O | level | Choose for whom moves are judged: you, beginner … perfect
+milestones | Milestones | f2 |  | F2 | milestones | Show your times to 512, 1024 … beside your best
 coach | Coach | c C |  | C | coach | Judge each move as you play: counts as assisted
 share | Share | y Y |  | Y | share | Copy the result, or the board, as text
 review | Review a game … | b B |  | B | review | See what each move was worth, and the mistakes
@@ -137,7 +138,7 @@ HELP_SECTIONS = (
     (N_("In a review"), REVIEW_ACTIONS),
     (N_("While practising"), PRACTICE_ACTIONS),
 )
-"""Sections of the help, each with a translatable title and its actions."""
+"""The sections of the help, each with a translatable title and its actions."""
 
 BY_NAME = {action.name: action for action in ACTIONS}
 
@@ -145,11 +146,11 @@ _WASD = dict(zip("wsad", Direction, strict=True))
 
 
 def direction_of_word(word: str) -> Direction:
-    """Parse a typed direction: a letter of WASD, or anything `Direction.parse` accepts.
+    """Parse a typed direction: one of the letters WASD, or a word that `Direction.parse` accepts.
 
-    Letters mean the same as on all screens: ``w`` is up and ``d`` is right, not west and down.
+    As on all screens, ``w`` means up and ``d`` means right, not west and down.
 
     Raises:
-        DirectionError: The word is not a direction.
+        DirectionError: If the word is not a direction.
     """
     return _WASD.get(word.lower()) or Direction.parse(word)

@@ -1,7 +1,8 @@
-"""Draw boards, tiles, icons and animated games with Pillow.
+"""Drawings of boards, tiles, icons and animated games, made with Pillow.
 
-Drawing needs neither a display nor a system font, so tiles look the same on every machine. The file
-`digits.ttf` contains the digits and a few letters of Inter 4, under the SIL Open Font License 1.1.
+Drawing requires neither a display nor a system font, so tiles look the same on every machine. The
+file `digits.ttf` contains the digits and a few letters of Inter 4, under the SIL Open Font License
+1.1.
 """
 
 from __future__ import annotations
@@ -24,23 +25,23 @@ if TYPE_CHECKING:
     from py2048.core.game import Record
 
 IMAGE_SIDE = 720
-"""Longer side of an exported board, in pixels."""
+"""Length of the longer side of an exported board, in pixels."""
 
 SAMPLES = 8
 """Supersampling factor for antialiased curves and lines."""
 
 MIN_DIGITS = 6
-"""Minimum font size in pixels. Numbers that do not fit at this size are abbreviated."""
+"""Minimum font size in pixels. Numbers that do not fit in this size are abbreviated."""
 
 DIGITS = Path(__file__).with_name("digits.ttf")
 SIZES = {1: 0.48, 2: 0.47, 3: 0.4, 4: 0.315, 5: 0.26, 6: 0.218}
-"""Font size relative to the tile's side, by the number of characters."""
+"""Font size relative to the tile's side, for each number of characters."""
 
 RINGED = 2048
-"""Value of the tile that has a ring along its edge, in the colour of its number."""
+"""This tile has a ring along its edge, in the colour of its number."""
 
 GAP = 0.1
-"""Gap between cells, relative to the side of a cell."""
+"""Width of the gap between cells, relative to the side of a cell."""
 
 
 class BoardGrid(NamedTuple):
@@ -51,7 +52,7 @@ class BoardGrid(NamedTuple):
         left: Left edge of the frame.
         top: Top edge of the frame.
         cell: Side of a cell.
-        gap: Distance between cells, and between cells and the edge of the frame.
+        gap: Distance between two cells, and between a cell and the edge of the frame.
     """
 
     shape: tuple[int, int]
@@ -62,7 +63,7 @@ class BoardGrid(NamedTuple):
 
     @classmethod
     def fit(cls, shape: tuple[int, int], width: int, height: int) -> BoardGrid:
-        """Return the largest grid that fits into `width` x `height`, centred."""
+        """Return the largest centred grid that fits into `width` x `height`."""
         rows, columns = shape
 
         def sized(cell: int) -> BoardGrid:
@@ -100,12 +101,12 @@ class BoardGrid(NamedTuple):
         return self.left + self.width / 2, self.top + self.height / 2
 
     def middle(self, row: float, column: float) -> tuple[float, float]:
-        """Return the centre of a cell; fractional coordinates lie between cells."""
+        """Return the centre of a cell. Fractional coordinates are between cells."""
         offset = self.gap + self.cell / 2
         return self.left + offset + column * self.pitch, self.top + offset + row * self.pitch
 
     def cell_at(self, x: float, y: float) -> Cell | None:
-        """Return the cell at a point, or None if there is none."""
+        """Return the cell at a point, or None if no cell is there."""
         rows, columns = self.shape
         column, in_x = divmod(x - self.left - self.gap, self.pitch)
         row, in_y = divmod(y - self.top - self.gap, self.pitch)
@@ -117,7 +118,7 @@ class BoardGrid(NamedTuple):
 def encode(image: Image.Image) -> bytes:
     """Encode an image for Tk, as PNG if it has an alpha channel, otherwise as PPM.
 
-    Pillow's own encoders would import modules that delay a window's first frame.
+    Pillow's encoders would import modules that delay the first frame of a window.
     """
     (width, height), pixels = image.size, memoryview(image.tobytes())
     if image.mode == "RGB":
@@ -139,10 +140,10 @@ def rounded(
         height: Height in pixels.
         radius: Corner radius in pixels.
         colour: ``#rrggbb``, ``#rrggbbaa``, or an empty string for transparent.
-        inner: Insets and colours of smaller rectangles, drawn on top.
+        inner: Insets and colours of smaller rectangles to draw on top.
     """
-    # Transparent pixels get the colour of the adjacent layer, so that antialiased edges have no
-    # fringe.
+    # Transparent pixels have the colour of the adjacent layer, so that antialiased edges show no
+    # coloured fringe.
     ink = colour or next((fill for _inset, fill in inner if fill), "#000000")
     image = Image.new("RGBA", (width, height), f"{ink[:7]}00")
     for inset, fill in ((0, colour), *inner):
@@ -181,7 +182,7 @@ def ground(grid: BoardGrid, theme: Theme) -> Image.Image:
 # Icons
 
 STROKE = 11 / 6
-"""Line width of an icon, in units of its 20 by 20 grid."""
+"""Line width of an icon, in units of the 20 by 20 grid."""
 
 LINES = {
     "undo": "7,3 3,7 7,11; 3,7 11.5,7 13.2,7.6 14.5,9 15,11.5 14.5,14 13.2,15.4 11.5,16 8,16",
@@ -204,11 +205,11 @@ LINES = {
     "up": "10,16 10,4; 5,9 10,4 15,9",
     "down": "10,4 10,16; 5,11 10,16 15,11",
 }
-"""Polylines of each icon, separated by semicolons; points are on a grid of 20 by 20."""
+"""Polylines of each icon, separated by semicolons, with points on a grid of 20 by 20."""
 
 
 def glyph(name: str, side: int, colour: str) -> Image.Image:
-    """Draw a button's icon, with sides of `side` pixels."""
+    """Draw the icon of a button, with sides of `side` pixels."""
     image = Image.new("RGBA", (side, side), colour)
     image.putalpha(_glyph_mask(name, side))
     return image
@@ -237,12 +238,12 @@ def number_font(size: int) -> ImageFont.FreeTypeFont:
 
 
 def digits(value: int, side: int) -> tuple[str, int]:
-    """Return the text for a tile with sides of `side` pixels, and the font size."""
+    """Return the text and the font size for a tile with sides of `side` pixels."""
     for text in spellings(value):
         largest = max(MIN_DIGITS, SIZES.get(len(text), 1.3 / len(text)) * side)
         size = int(min(largest, 84 * side / number_font(100).getlength(text)))
         while size > MIN_DIGITS and number_font(size).getlength(text) > 0.84 * side:
-            size -= 1  # hinting makes small letters relatively wider
+            size -= 1  # hinting makes small letters wider
         if size >= MIN_DIGITS and number_font(size).getlength(text) <= 0.86 * side:
             break
     return text, max(size, 4)
@@ -263,7 +264,7 @@ def write(
 ) -> None:
     """Draw a number centred on a point."""
     font = number_font(size)
-    # Centre the digits instead of the line, which includes room for descenders.
+    # Centre the digits themselves, because the text line includes space for descenders.
     left, top, right, bottom = font.getbbox(text, anchor="ls")
     x, y = centre[0] - (left + right) / 2, centre[1] - (top + bottom) / 2
     ImageDraw.Draw(image).text((x, y), text, colour, font, "ls")
@@ -272,7 +273,7 @@ def write(
 def board(
     rows: Sequence[Sequence[int]], grid: BoardGrid, theme: Theme, base: Image.Image | None = None
 ) -> Image.Image:
-    """Draw tiles on a copy of `base`, or on a new `ground` if there is none."""
+    """Draw tiles on a copy of the image `base`. The default is an empty board."""
     image = base.copy() if base else ground(grid, theme)
     for row, line in enumerate(rows):
         for column, value in enumerate(line):
@@ -304,7 +305,7 @@ def icon(side: int, theme: Theme) -> Image.Image:
 def scored_board(
     position: Board, score: int, grid: BoardGrid, theme: Theme, base: Image.Image | None = None
 ) -> Image.Image:
-    """Draw a position with its score above it."""
+    """Draw a position, with the score above the board."""
     head = max(28, grid.height // 10)
     image = Image.new("RGB", (grid.width, grid.height + head), theme.page)
     image.paste(board(position.rows, grid, theme, base), (0, head))
@@ -326,8 +327,10 @@ def save_board_image(path: Path, position: Board, score: int, theme: Theme) -> N
 # A game as an animated GIF
 
 GIF_SIDE, MAX_FRAMES = 320, 1500
-"""Longer side of the board in pixels, and the maximum number of frames, which limits the file to a
-few megabytes. Longer games skip turns."""
+"""Length of the board's longer side in pixels, and the maximum number of frames.
+
+In longer games, some turns are skipped, so that files stay within a few megabytes.
+"""
 
 FRAME_MS, LAST_MS = 120, 2500
 
@@ -338,11 +341,11 @@ def save_gif(
     """Save a game as an animated GIF, with one frame per turn if possible.
 
     Args:
-        path: The file, which is replaced only when the animation is complete.
+        path: The file. An existing file is replaced when the animation is complete.
         record: Record of the game.
         theme: The colours.
         first: Number of turns before the first frame.
-        last: Number of turns at the last frame, or None for all.
+        last: Number of turns before the last frame, or None for all turns.
 
     Raises:
         OSError: The file cannot be written.
@@ -373,7 +376,7 @@ def save_gif(
 
 
 def _palette(grid: BoardGrid, theme: Theme, base: Image.Image) -> Image.Image:
-    """Return a palette image with the colours of all tiles, shared by all frames."""
+    """Return a palette image with the colours of all tiles, for use in all frames."""
     sample = Image.new("RGB", (grid.cell * 6, grid.cell * 4), theme.page)
     for index in range(20):
         face = tile(2 << index, grid.cell, theme, grid.radius)

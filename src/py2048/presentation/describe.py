@@ -1,12 +1,11 @@
-"""Game events, boards and rules as spoken English (or another language).
+"""Sentences about game events, boards and rules, in the current language.
 
-The plain-text terminal prints these sentences; other screens pass them to screen readers. Rows
-and columns count from 1 at the top left.
+The plain-text terminal prints the sentences. Other screens pass them to screen readers. Rows and
+columns count from 1 at the top left.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from fractions import Fraction
 from functools import lru_cache
 from typing import assert_never
@@ -35,7 +34,7 @@ FEW_TILES = 4
 def describe(event: Event) -> str:  # noqa: C901 - one branch per event
     """Describe an event in one line.
 
-    A move reads "Left: merged 4 and 4 into 8, plus 8. A 2 at row 1, column 3. Score 24."
+    Example of a move: "Left: merged 4 and 4 into 8, plus 8. A 2 at row 1, column 3. Score 24."
     """
     match event:
         case events.GameStarted(board, score, best, resumed):
@@ -107,7 +106,7 @@ def _over(event: events.GameOver) -> str:
 
 
 def describe_merges(turn: Turn) -> str:
-    """Describe a turn's merges: "merged 2 and 2 into 4 twice, 8 and 8 into 16"."""
+    """Describe the merges of a turn, as in "merged 2 and 2 into 4 twice, 8 and 8 into 16"."""
     slide = turn.slide
     if not slide.points:
         return _("nothing merged")
@@ -117,9 +116,9 @@ def describe_merges(turn: Turn) -> str:
     return _("merged {merges}").format(merges=", ".join(counted))
 
 
-@lru_cache(maxsize=4096)  # halves the time a server takes to describe a move
+@lru_cache(maxsize=4096)  # The cache halves the time to describe a move.
 def _line_merges(line: Line, merging: Merging, _language: str) -> tuple[str, ...]:
-    """Describe the merges of a line that slides to its first cell: ("2 and 2 into 4",)."""
+    """Describe the merges in a line that slides to its first cell, as in "2 and 2 into 4"."""
     slid, _points, steps = slide_line(line, merging)
     tiles: dict[int, list[str]] = {target: [] for _source, target, merged in steps if merged}
     for source, target, _merged in steps:
@@ -127,12 +126,13 @@ def _line_merges(line: Line, merging: Merging, _language: str) -> tuple[str, ...
             tiles[target].append(str(line[source]))
     text = _("{tiles} into {tile}")
     return tuple(
-        text.format(tiles=_listed(each), tile=slid[target]) for target, each in tiles.items()
+        text.format(tiles=_listed(each, _("{several} and {last}")), tile=slid[target])
+        for target, each in tiles.items()
     )
 
 
 def describe_board(board: Board) -> list[str]:
-    """Describe each row in the form "Row 1: 2, empty, 4, 4."."""
+    """Describe each row of a board, as in "Row 1: 2, empty, 4, 4."."""
     text, empty = _("Row {row}: {tiles}."), _("empty")
     return [
         text.format(row=row, tiles=", ".join(str(tile or empty) for tile in tiles))
@@ -141,7 +141,7 @@ def describe_board(board: Board) -> list[str]:
 
 
 def describe_rules(rules: Rules) -> str:
-    """Summarise rules in one line: size, new tiles, and unusual scoring or endings."""
+    """Summarise rules in one line: the size, the new tiles, and any unusual scoring or ending."""
     rows, columns = rules.shape
     parts = [f"{rows}x{columns}", _spawn(rules)]
     if rules.merging is Merging.CASCADE:
@@ -165,7 +165,7 @@ def describe_rules(rules: Rules) -> str:
 def _spawn(rules: Rules) -> str:
     tiles = rules.spawn_weights.pairs
     shares = [f"{tile} ({_percent(share)})" for tile, share in tiles]
-    new = _any_of(shares) if len(shares) > 1 else str(tiles[0][0])
+    new = _listed(shares, _("{several} or {last}")) if len(shares) > 1 else str(tiles[0][0])
     match rules.spawn:
         case RandomSpawn():
             return _("new {tiles}").format(tiles=new)
@@ -196,7 +196,7 @@ def _tiles(board: Board) -> str:
 
 
 def _tile_at(tile: int, cell: Cell) -> str:
-    """Describe a tile and its position: "A 2 …", but "An 8 …"."""
+    """Describe a tile and its position with the right article, as in "A 2 …" and "An 8 …"."""
     is_an = str(tile).startswith("8")
     text = _("An {tile} at {place}.") if is_an else _("A {tile} at {place}.")
     place = _("row {row}, column {column}").format(row=cell[0] + 1, column=cell[1] + 1)
@@ -208,7 +208,7 @@ def _score(score: int) -> str:
 
 
 def _best(score: int) -> list[str]:
-    """Return the best human score as a list with one sentence, empty if there is none."""
+    """Return a list with a sentence about the best human score, or an empty list."""
     return [_("Best {score}.").format(score=number(score))] if score else []
 
 
@@ -216,15 +216,10 @@ def _signed(points: int) -> str:
     return (_("plus {n}") if points >= 0 else _("minus {n}")).format(n=abs(points))
 
 
-def _listed(words: list[str]) -> str:
-    if len(words) == 1:
-        return words[0]
-    return _("{several} and {last}").format(several=", ".join(words[:-1]), last=words[-1])
-
-
-def _any_of(words: Iterable[str]) -> str:
+def _listed(words: list[str], text: str) -> str:
+    """Join words with commas, but join the last word with `text`."""
     *several, last = words
-    return _("{several} or {last}").format(several=", ".join(several), last=last)
+    return text.format(several=", ".join(several), last=last) if several else last
 
 
 def _times(merge: str, count: int) -> str:

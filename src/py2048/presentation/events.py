@@ -1,4 +1,4 @@
-"""Session events: immutable records with everything a screen needs to draw them."""
+"""Session events: immutable objects that contain everything a screen needs to show them."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from py2048.review.advice import Hint
 
 @dataclass(frozen=True, slots=True)
 class GameStarted:
-    """The session switched to a new, resumed or manually set-up game.
+    """The session has switched to a new game, a resumed game or a game set up by hand.
 
     Attributes:
         board: The position.
         score: Score in points.
-        best: Best human score under these rules.
+        best: Best score of a human player under these rules.
         resumed: Whether the game continues from an earlier session.
     """
 
@@ -37,7 +37,7 @@ class Moved:
         board: Board after the turn.
         points: Change of the score.
         score: Score after the turn.
-        best: Best human score under these rules.
+        best: Best score of a human player under these rules.
         redone: Whether the move was redone.
     """
 
@@ -52,11 +52,12 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class IllegalMove:
-    """The move changes nothing on the board.
+    """The player tried a move that does not change the board.
 
     Attributes:
         direction: The attempted direction.
-        penalty: Change of the score: negative if the rules punish illegal moves, otherwise 0.
+        penalty: Change of the score, which is negative if the rules penalise illegal moves,
+            otherwise 0.
         score: Current score.
     """
 
@@ -90,11 +91,11 @@ class Undone:
 
 @dataclass(frozen=True, slots=True)
 class Won:
-    """The target tile was made for the first time in this game.
+    """The player reached the target tile for the first time in this game.
 
     Attributes:
         tile: The target.
-        plays_on: Whether the rules allow the game to continue.
+        plays_on: Whether the game continues.
         by_computer: Whether a computer player made any of the moves.
     """
 
@@ -108,10 +109,10 @@ class GameOver:
     """The game ended.
 
     Attributes:
-        outcome: How it ended.
+        outcome: How the game ended.
         score: Final score.
         best: Best human score under these rules.
-        is_best: Whether this game holds the best score.
+        is_best: Whether this game has the best score.
         by_computer: Whether a computer player made any of the moves.
     """
 
@@ -131,10 +132,10 @@ class Hinted:
 
 @dataclass(frozen=True, slots=True)
 class StorageFailed:
-    """The store could not be read, or the game was saved to an unexpected place.
+    """The store cannot be read, or the game was saved to an unexpected place.
 
     Attributes:
-        message: One-line message that says what happened and what to do.
+        message: One line that says what happened and how to fix it.
     """
 
     message: str
@@ -142,23 +143,15 @@ class StorageFailed:
 
 @dataclass(frozen=True, slots=True)
 class SavingChanged:
-    """Saving fell behind, failed for a new reason, or caught up.
+    """Saving has been delayed, has failed for a new reason, or works again.
 
     Attributes:
-        unsaved: Why changes are not saved yet; empty once everything is saved.
+        unsaved: The reason why changes are not saved yet, or an empty string if all changes are
+            saved.
     """
 
     unsaved: str
 
 
-Event = (
-    GameStarted
-    | Moved
-    | IllegalMove
-    | Undone
-    | Won
-    | GameOver
-    | Hinted
-    | StorageFailed
-    | SavingChanged
-)
+GameEvent = GameStarted | Moved | IllegalMove | Undone | Won | GameOver
+Event = GameEvent | Hinted | StorageFailed | SavingChanged

@@ -1,8 +1,9 @@
-"""Wording of hints: the best move, the reason, and what the other moves lose.
+"""The wording of hints: the best move, the reason, and the loss of the other moves.
 
-`PLAYERS` are the computer players offered by name; experts can enter any player spec. Screens
-show a hint as a headline ("Left is best", `headline`), an optional reason (`reason_of`) and a row
-per legal direction (`options_of`). `describe_hint` gives the same information as sentences.
+`PLAYERS` are the computer players that menus offer by name; experts can enter any player spec.
+Screens show a hint as a headline such as "Left is best" (`headline`), an optional reason
+(`reason_of`) and a row for each legal direction (`options_of`). `describe_hint` returns the same
+information as sentences.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import NamedTuple
 from py2048.core.direction import Direction
 from py2048.core.language import N_, _, number
 from py2048.core.rules import Rules
-from py2048.players import Chance, Unit
+from py2048.players import Unit
 from py2048.presentation.words import games_text, name_of, per_100, percent, way_of
 from py2048.review import Grade
 from py2048.review.advice import Hint
@@ -24,7 +25,7 @@ class NamedPlayer(NamedTuple):
     """A computer player with a display name.
 
     Attributes:
-        spec: Player spec; empty for the best player on the current board.
+        spec: Player spec. An empty string selects the best player for the current board.
         name: Display name; translatable.
         about: Short description; translatable.
     """
@@ -39,14 +40,14 @@ PLAYERS = (
     NamedPlayer("expectimax:depth=1", N_("Fast"), N_("Good, and answers at once")),
     NamedPlayer("greedy", N_("Beginner"), N_("Joins all it can now and plans nothing")),
 )
-"""The computer players offered by name, the default first."""
+"""The computer players that menus offer by name, with the default first."""
 
 
 def player_name(spec: str, best: str = "") -> str:
-    """Return a player's display name, or its spec if it has none.
+    """Return the display name of a player, or its spec if it has no name.
 
     Args:
-        spec: Player spec; empty for the best player on the current board.
+        spec: Player spec. An empty string selects the best player for the current board.
         best: Spec of the best player on the current board.
     """
     names = {each.spec: each.name for each in PLAYERS} | {best: PLAYERS[0].name}
@@ -54,17 +55,18 @@ def player_name(spec: str, best: str = "") -> str:
 
 
 class DirectionRow(NamedTuple):
-    """A legal direction as a row of a list.
+    """A row for a legal direction in a list of moves.
 
     Attributes:
         direction: Direction of the move.
-        is_best: Whether this is the best move.
+        is_best: Whether the move is the best.
         is_played: Whether this move was played.
-        loss: Loss relative to the best move, "1,204" or "3.2 %"; empty if negligible.
-        share: Bar length: the chance of the goal, or for points 1 for the best move, with
-            differences scaled up to be visible.
-        grade: Grade in a review; None if the values are ratings.
-        chance: Chance of the goal, "62 %"; empty if values are points or ratings.
+        loss: Loss relative to the best move, such as "1,204" or "3.2 %", or empty if negligible.
+        share: Relative length of the move's bar, from 0 to 1. If values are chances, this is the
+            chance. If values are points, the best move has a full bar, and small differences are
+            magnified.
+        grade: The grade that a review gives the move, or None if the values are ratings.
+        chance: Chance of the goal, such as "62 %", or empty if the values are points or ratings.
     """
 
     direction: Direction
@@ -77,76 +79,71 @@ class DirectionRow(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The row's value: the chance, "best", "as good" or the loss with a minus sign."""
+        """Text of the row: the chance, "best", "as good", or the loss with a minus sign."""
         if self.chance or self.is_best:
             return self.chance or _("best")
         return f"\N{MINUS SIGN}{self.loss}" if self.loss else _("as good")
 
 
+def ranked(move: MoveReview) -> list[Direction]:
+    """Return the legal directions of a judged position, best first."""
+    return sorted(move.values, key=lambda each: (each is not move.best, -move.values[each]))
+
+
 def rows_of(move: MoveReview, unit: Unit, *, played: Direction | None = None) -> list[DirectionRow]:
-    """Return a row per legal direction of a judged position, the best first."""
+    """Return a row for each legal direction of a judged position, best first."""
     if move.goal is None:
         return direction_rows(move.values, move.best, unit, played)
-    from py2048.review.coaching import grade_for  # slow: imports NumPy
-
-    most = move.values[move.best]
-    return [
-        DirectionRow(
-            each,
-            each is move.best,
-            each is played,
-            "" if each is move.best else short_loss(most - move.values[each], Unit.CHANCE),
-            move.values[each],
-            grade_for(most - move.values[each], move.errors.get(each, 0.0)),
-            percent(move.values[each]),
-        )
-        for each in sorted(
-            move.values, key=lambda each: (each is not move.best, -move.values[each])
-        )
-    ]
+    return direction_rows(move.values, move.best, Unit.CHANCE, played, move.errors)
 
 
 def direction_rows(
-    values: Mapping[Direction, float], best: Direction, unit: Unit, played: Direction | None = None
+    values: Mapping[Direction, float],
+    best: Direction,
+    unit: Unit,
+    played: Direction | None = None,
+    errors: Mapping[Direction, float] | None = None,
 ) -> list[DirectionRow]:
-    """Return a row per legal direction, with `best` first even if others are equally good."""
-    most = max(values.values())
+    """Return a row for each legal direction. `best` always comes first.
+
+    If `errors` are given, the values are chances of a level's goal, with these standard errors.
+    """
+    most = max(values.values()) if errors is None else values[best]
     losses = {each: most - values[each] for each in values}
     spread = max(*losses.values(), abs(most) / 10) or 1.0
-    whole = most if most > 0 else spread
-    return [
-        DirectionRow(
-            each,
-            each is best,
-            each is played,
-            "" if each is best else short_loss(losses[each], unit),
-            1 - 0.6 * losses[each] / spread,
-            None if unit is Unit.RATING else grade_of(min(1.0, losses[each] / whole)),
-        )
-        for each in sorted(values, key=lambda each: (each is not best, losses[each]))
-    ]
+    whole, rows = most if most > 0 else spread, list[DirectionRow]()
+    for each in sorted(values, key=lambda each: (each is not best, losses[each])):
+        share, chance = 1 - 0.6 * losses[each] / spread, ""
+        grade = None if unit is Unit.RATING else grade_of(min(1.0, losses[each] / whole))
+        if errors is not None:
+            from py2048.review.coaching import grade_for  # slow: imports NumPy
+
+            share, chance = values[each], percent(values[each])
+            grade = grade_for(losses[each], errors.get(each, 0.0))
+        loss = "" if each is best else short_loss(losses[each], unit)
+        rows.append(DirectionRow(each, each is best, each is played, loss, share, grade, chance))
+    return rows
 
 
 def options_of(hint: Hint) -> list[DirectionRow]:
-    """Return the rows of a hint, best move first."""
+    """Return the rows for a hint, with the best move first."""
     if hint.judged:
         return rows_of(hint.judged, Unit.CHANCE)
     return direction_rows(hint.values or {hint.direction: 0.0}, hint.direction, hint.meaning.unit)
 
 
 def describe_losses(rows: list[DirectionRow]) -> list[str]:
-    """Describe what each other direction loses, one sentence per direction."""
+    """Describe the loss of every direction except the best, one sentence per direction."""
+    worse, same = _("{direction} loses {loss}."), _("{direction} is as good.")
     return [
-        (_("{direction} loses {loss}.") if row.loss else _("{direction} is as good.")).format(
-            direction=name_of(row.direction), loss=row.loss
-        )
+        (worse if row.loss else same).format(direction=name_of(row.direction), loss=row.loss)
         for row in rows
         if not row.is_best
     ]
 
 
 def short_loss(loss: float, unit: Unit) -> str:
-    """Format a loss briefly: "1,204", "250 k" or "3.2 %"; empty if negligible."""
+    """Format a loss briefly, as in "1,204", "250 k" or "3.2 %", or as "" if negligible."""
     if unit is Unit.CHANCE:
         return f"{number(100 * loss, 1)} %" if round(100 * loss, 1) else ""
     if loss >= 99_999.5:
@@ -158,26 +155,25 @@ ONLY_MOVE = N_("It is the only move.")
 
 
 def headline(hint: Hint) -> str:
-    """Return the headline of a hint: "Left is best"."""
+    """Return the headline of a hint, such as "Left is best"."""
     text = _("For now, {direction} looks best") if hint.instead_of else _("{direction} is best")
     name = way_of if hint.instead_of else name_of
     return text.format(direction=name(hint.direction))
 
 
 def reason_of(hint: Hint) -> str:
-    """Return why the move is best, as a sentence; empty if nothing clear is known."""
+    """Return a sentence with the reason for a hint, or "" if there is no clear reason."""
     if hint.position is not None and len(hint.position.board.legal_directions()) == 1:
         return _(ONLY_MOVE)
     move = hint.judged
     if move is None:
         return ""
-    rivals = sorted(move.values, key=lambda each: (each is not move.best, -move.values[each]))
-    others = [f"{name_of(each)} {per_100(move.values[each])}" for each in rivals[1:2]]
+    others = [f"{name_of(each)} {per_100(move.values[each])}" for each in ranked(move)[1:2]]
     return f"{'; '.join([games_text(move, move.best), *others])}."
 
 
 def describe_hint(hint: Hint) -> str:
-    """Describe a hint: the move, the reason and what the other moves lose."""
+    """Describe a hint: the best move, the reason, and the loss of the other moves."""
     others = [] if hint.judged else describe_losses(options_of(hint))
     first = name_of(hint.direction) if hint.judged else headline(hint)
     sentences = [f"{first}.", reason_of(hint), *others]
@@ -187,7 +183,7 @@ def describe_hint(hint: Hint) -> str:
 
 
 def describe_outlook(hint: Hint) -> str:
-    """Describe the expected outcome of playing on; empty if it is unknown."""
+    """Describe the expected outcome of the rest of the game, or return "" if it is unknown."""
     if move := hint.judged:
         text = _("Counted in {games} games after each move: give or take {points} %.")
         error = per_100(max(move.errors.values(), default=0.0))
@@ -203,30 +199,25 @@ def describe_outlook(hint: Hint) -> str:
         text = _("About {points} points to come with good play.")
         sentences.append(text.format(points=points_text(points)))
     if chance:
-        text = _("{tile} was made in {games}.")
-        sentences.append(text.format(tile=chance.tile, games=made_text(chance)))
+        games = _("{made} of {games} games")
+        games = games.format(made=number(chance.made), games=number(chance.games))
+        sentences.append(_("{tile} was made in {games}.").format(tile=chance.tile, games=games))
     return " ".join(sentences)
 
 
 def points_text(points: float) -> str:
-    """Format expected points with two significant digits: "280,000"."""
+    """Format expected points with two significant digits, as in "280,000"."""
     return number(float(f"{max(points, 0):.2g}"))
-
-
-def made_text(chance: Chance) -> str:
-    """Format how many games made a tile: "660 of 1,000 games"."""
-    text = _("{made} of {games} games")
-    return text.format(made=number(chance.made), games=number(chance.games))
 
 
 # For beginners
 
 TEACHING_MOVES = 3
-"""Number of moves during which the tutorial line is shown."""
+"""The tutorial line is shown for this many moves."""
 
 
 def teaching(rules: Rules) -> str:
-    """Return the tutorial line for the first `TEACHING_MOVES`."""
+    """Return the tutorial line, or an empty string after the first moves."""
     if rules.target is None:
         return _("Join equal tiles.")
     return _("Join equal tiles. Make {target}.").format(target=rules.target)

@@ -1,7 +1,7 @@
-"""Animation: the tiles to draw at each moment of a move.
+"""Animation, which computes the tiles to draw at each moment of a move.
 
-All functions are pure functions of the time in seconds. First tiles slide; then merged tiles pop
-and the new tile grows. Merged tiles start at full size, so no number disappears.
+All functions are pure functions of the time in seconds. First the tiles slide. Then merged tiles
+pop, and the new tile grows. Merged tiles start at full size, so no number ever disappears.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from py2048.core.direction import Direction
 from py2048.presentation.themes import MOTION_MS
 
 if TYPE_CHECKING:
-    from py2048.core.board import Board, Cell, Motion, Slide
+    from py2048.core.board import Board, Cell, Slide
     from py2048.presentation.events import Moved, Undone
 
 SLIDE_S, SETTLE_S, GROW_S = (MOTION_MS[name] / 1000 for name in ("slide", "pop", "spawn"))
@@ -25,11 +25,11 @@ SPROUT = 0.3
 """Initial scale of a new tile."""
 
 OVERLAY_DELAY_S = MOTION_MS["wait"] / 1000
-"""Delay of the game-over overlay, in seconds."""
+"""Delay before the game-over overlay appears, in seconds."""
 
 
 class Sprite(NamedTuple):
-    """A tile to draw. Moving tiles have fractional coordinates, and a scale of 1 is full size."""
+    """A tile to draw. Moving tiles have fractional coordinates. The scale 1 is full size."""
 
     value: int
     row: float
@@ -38,10 +38,10 @@ class Sprite(NamedTuple):
 
 
 class BoardTransition(NamedTuple):
-    """The animation from one board to the next.
+    """The animation of the transition from one board to the next.
 
     Attributes:
-        moving: Value, source cell and target cell of each tile during the slide.
+        moving: The value, source cell and target cell of each tile during the slide.
         board: Final board.
         popping: Cells of merged tiles.
         growing: Cells of new tiles.
@@ -58,7 +58,7 @@ class BoardTransition(NamedTuple):
         return SLIDE_S * bool(self.moving) + SETTLE_S * bool(self.popping or self.growing)
 
     def at(self, seconds: float) -> list[Sprite]:
-        """Return the tiles in drawing order, this many seconds into the animation."""
+        """Return the tiles at a time in seconds after the start, in drawing order."""
         slide = SLIDE_S * bool(self.moving)
         if seconds < slide:
             progress = glide(max(0.0, seconds) / slide)
@@ -91,7 +91,7 @@ def of_move(event: Moved) -> BoardTransition:
 
 
 def sliding(slide: Slide, board: Board) -> BoardTransition:
-    """Return the animation of a slide and of the tiles on `board` that spawned after it."""
+    """Return the animation of a slide and the spawn after it."""
     motions, rows = slide.motions, slide.before.rows
     return BoardTransition(
         moving=tuple([(rows[r][c], (r, c), target) for (r, c), target, _ in motions]),
@@ -102,21 +102,19 @@ def sliding(slide: Slide, board: Board) -> BoardTransition:
 
 
 def of_undo(event: Undone) -> BoardTransition:
-    """Return the animation of an undo, in which tiles slide back."""
-    motions: tuple[Motion, ...] = event.backward_motions
-    return BoardTransition(
-        tuple((event.board[m.target], m.source, m.target) for m in motions), event.board
-    )
+    """Return the animation of an undo. The tiles slide back."""
+    moving = [(event.board[m.target], m.source, m.target) for m in event.backward_motions]
+    return BoardTransition(tuple(moving), event.board)
 
 
 def appearing(board: Board) -> BoardTransition:
-    """Return the animation of a new game, in which all tiles grow."""
+    """Return the animation of a new game, during which all tiles grow."""
     cells = frozenset((int(s.row), int(s.column)) for s in still(board))
     return BoardTransition((), board, growing=cells)
 
 
 def pop(progress: float) -> float:
-    """Return the scale of a merged tile, which peaks at `POP` halfway."""
+    """Return the scale of a merged tile, which is largest (`POP`) halfway through the animation."""
     return 1 + (POP - 1) * ease(1 - abs(2 * progress - 1))
 
 
@@ -138,7 +136,7 @@ def bezier(x1: float, y1: float, x2: float, y2: float) -> Callable[[float], floa
     @lru_cache(maxsize=1024)
     def timing(progress: float) -> float:
         low, high = 0.0, 1.0
-        for _ in range(20):  # bisection, as x increases with t
+        for _ in range(20):  # bisection works because x increases with t
             t = (low + high) / 2
             low, high = (t, high) if coordinate(x1, x2, t) < progress else (low, t)
         return coordinate(y1, y2, (low + high) / 2)
@@ -150,13 +148,8 @@ ease = bezier(0.25, 0.1, 0.25, 1.0)
 glide = bezier(0.3, 0.0, 0.2, 1.0)
 
 
-STEPS = {
-    Direction.UP: (-1, 0),
-    Direction.DOWN: (1, 0),
-    Direction.LEFT: (0, -1),
-    Direction.RIGHT: (0, 1),
-}
-"""Row and column offsets of each direction."""
+STEPS = dict(zip(Direction, ((-1, 0), (1, 0), (0, -1), (0, 1)), strict=True))
+"""The row offset and the column offset of each direction."""
 
 
 def direction_of(across: float, down: float) -> Direction:
@@ -167,25 +160,25 @@ def direction_of(across: float, down: float) -> Direction:
 
 
 BAND = 0.5
-"""Minimum distance of a click from the centre, relative to the distance of the nearest edge."""
+"""Minimum distance between a click and the centre, as a share of the distance to the edge."""
 
 CORNER = 0.12
-"""Minimum difference between a click's relative horizontal and vertical distances from the centre.
+"""Minimum difference between a click's horizontal and vertical distances from the centre.
 
-Clicks with a smaller difference are ambiguous, because they are near a corner.
+If the difference is smaller, the click is near a corner and has no clear direction.
 """
 
 
 def direction_of_gesture(
     start: tuple[float, float], end: tuple[float, float], size: tuple[float, float], least: float
 ) -> Direction | None:
-    """Return the direction of a drag, or the edge nearest to a click; None if it is unclear.
+    """Return the direction of a drag, or of the edge nearest to a click. Return None if unclear.
 
     Args:
-        start: Press position, relative to the board's top left corner.
+        start: Position of the press, relative to the top left corner of the board.
         end: Release position.
         size: Width and height of the board.
-        least: Minimum length of a drag; shorter drags count as clicks.
+        least: Minimum length of a drag. Shorter drags count as clicks.
     """
     across, down = end[0] - start[0], end[1] - start[1]
     if max(abs(across), abs(down)) >= least:

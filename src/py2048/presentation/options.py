@@ -1,4 +1,4 @@
-"""Options, arguments and error messages shared by the commands."""
+"""Options, arguments and error messages that commands share."""
 
 from __future__ import annotations
 
@@ -12,28 +12,38 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, is_dataclass, replace
 from functools import wraps
-from inspect import Signature
+from gettext import gettext
+from inspect import Parameter, Signature
+from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
 import typer.core
 
 from py2048.core.board import Board
-from py2048.core.errors import BoardError, PlayerError, shown, unknown
+from py2048.core.errors import BoardError, PlayerError, Py2048Error, shown, unknown
 from py2048.core.folders import built_tables
+from py2048.core.language import N_
 from py2048.core.rng import parse_seed
 from py2048.core.rules import Rules, list_rules, parse_changes
 from py2048.players import list_players
 from py2048.players.registry import player_options
-from py2048.presentation.themes import THEMES
+from py2048.presentation.themes import BY_NAME
 
 SEE_HELP = "; --help lists them"
-"""Suffix of error messages about an unknown command or option without a close match."""
+"""Suffix of the error message for an unknown command or option that has no close match."""
+
+
+def _write_usage(command: Any, ctx: Any, formatter: Any) -> None:
+    """Write the usage line. Typer does not translate the word "Usage"."""
+    pieces = " ".join(command.collect_usage_pieces(ctx))
+    formatter.write_usage(ctx.command_path, pieces, gettext("Usage: "))
 
 
 class NearCommands(typer.core.TyperGroup):
     """A command group that suggests the closest match for an unknown command."""
+
+    format_usage = _write_usage
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the command named by the first argument."""
@@ -41,6 +51,15 @@ class NearCommands(typer.core.TyperGroup):
         if self.get_command(ctx, name) is None and not name.startswith("-"):
             ctx.fail(f"no command is called {unknown(name, self.commands, SEE_HELP)}")
         return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx, formatter):  # type: ignore[no-untyped-def]
+        """List the commands by group, with the whole first sentence of each command's help."""
+        width = max(map(len, self.commands))
+        commands: list[Any] = [self.commands[name] for name in self.list_commands(ctx)]
+        for panel, group in groupby(commands, key=lambda each: each.rich_help_panel):
+            rows = [(f"{each.name:{width}}", each.get_short_help_str(10**4)) for each in group]
+            with formatter.section(gettext(panel if isinstance(panel, str) else N_("Commands"))):
+                formatter.write_dl(rows)
 
 
 class Subcommands(NearCommands):
@@ -59,7 +78,7 @@ def rules_names() -> list[str]:
 
 
 RECORD_ENDINGS = (".2048.json", ".txt", ".rpl", ".vrs")
-"""File name suffixes of records and replays."""
+"""Suffixes of record and replay files."""
 
 
 def table_names() -> list[str]:
@@ -68,7 +87,7 @@ def table_names() -> list[str]:
 
 
 def files_that_end(*endings: str) -> Callable[[str], list[str]]:
-    """Return a shell completer for folders and for files with these suffixes."""
+    """Return a shell completer for folders and for files with the given suffixes."""
 
     def words(incomplete: str) -> list[str]:
         paths = map(Path, glob.glob(f"{glob.escape(incomplete)}*"))  # noqa: PTH207 - a word
@@ -79,7 +98,7 @@ def files_that_end(*endings: str) -> Callable[[str], list[str]]:
 
 
 def player_words(incomplete: str) -> list[str]:
-    """Complete a player's name, or its options after a colon."""
+    """Complete the name of a player or, after a colon, the player's options."""
     name, colon, given = incomplete.partition(":")
     if not colon:
         return list(list_players())
@@ -94,7 +113,7 @@ weights_files = files_that_end(".npz")
 
 
 def counting(help_: str, *names: str, least: int = 1, most: int | None = None) -> Any:
-    """Return an integer option, with the placeholder N in the help."""
+    """Return an integer option, shown with the placeholder N in the help."""
     return typer.Option(*names, metavar="N", min=least, max=most, help=help_)
 
 
@@ -106,7 +125,7 @@ def taking(
     Args:
         metavar: Placeholder for the value in the help.
         help_: Help text.
-        names: Names of the option. By default, derived from the parameter.
+        names: Names of the option, by default derived from the parameter.
         words: Shell completer for the value.
     """
     return typer.Option(*names, metavar=metavar, help=help_, autocompletion=words)
@@ -115,7 +134,7 @@ def taking(
 def word(
     metavar: str, help_: str, words: Callable[..., Sequence[str]] | None = None, **how: Any
 ) -> Any:
-    """Return an argument with the placeholder `metavar` and an optional shell completer."""
+    """Return an argument, with its placeholder `metavar` and an optional shell completer."""
     return typer.Argument(metavar=metavar, help=help_, autocompletion=words, **how)
 
 
@@ -132,12 +151,12 @@ OptionalPlayer = Annotated[str | None, _PLAYER]
 
 
 def option_names(parameters: Iterable[Any]) -> set[str]:
-    """Return the names of all options in these parameters."""
+    """Return the option names among a command's parameters."""
     return {name for each in parameters for name in (*each.opts, *each.secondary_opts)}
 
 
 def unknown_option(name: str, options: Iterable[str]) -> str:
-    """Return the error for an unknown option, with the closest match if it is a long option."""
+    """Return the message for an unknown option, with the closest match for a long option."""
     words = options if name.startswith("--") else ()
     return f"there is no option {unknown(name, words, SEE_HELP)}"
 
@@ -161,20 +180,22 @@ def usage_message(error: Any) -> str:
     return typer.BadParameter(text, error.ctx, error.param).format_message()
 
 
-OUTPUT_OPTIONS = {
-    *("--csv", "--gif", "--gradescope", "--html", "--log"),
-    *("--pack", "--pages", "--plot", "--save"),
-}
-"""Options that name output files or folders."""
+OUTPUT_OPTIONS = {"--csv", "--gradescope", "--log", "--output", "--pages", "--plot"}
+"""Options whose values are output files or folders."""
+
+ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite existing files.")]
 
 
 class Command(typer.core.TyperCommand):
-    """A command that checks its output files before it starts working."""
+    """A command that checks its output files before it runs."""
+
+    format_usage = _write_usage
 
     def invoke(self, ctx: Any) -> Any:
         """Check the output files, then run the command.
 
-        Each output file must be writable and differ from the command's other files.
+        An output file must be writable, and must differ from all other files of the command. An
+        existing file is replaced only with ``--force``, but an existing log is continued.
         """
         values = [(each, ctx.params.get(each.name)) for each in self.params]
         paths = [
@@ -190,13 +211,16 @@ class Command(typer.core.TyperCommand):
                 ctx.fail(
                     f"{name} {path} would replace a file that is read or written here: name another"
                 )
-            if trouble := why_unwritable(path, is_folder=option.metavar == "DIR"):
+            is_folder = option.metavar == gettext("DIR")
+            if trouble := why_unwritable(path, is_folder=is_folder):
                 ctx.fail(f"cannot write {path}: {trouble}")
+            if name != "--log" and not is_folder:
+                refuse_existing(path, force=ctx.params["force"])
         return super().invoke(ctx)
 
 
 def _conflicts(one: Path, other: Path) -> bool:
-    """Return whether `one` is the file `other`, or a record in the folder `other`.
+    """Return whether `one` is the same file as `other`, or a record inside the folder `other`.
 
     Symbolic links are followed, and the files need not exist.
     """
@@ -207,7 +231,7 @@ def _conflicts(one: Path, other: Path) -> bool:
 
 
 def why_unwritable(path: Path, *, is_folder: bool) -> str:
-    """Return why a file or folder (and its parents) cannot be created, or "" if it can."""
+    """Return the reason why a file or folder cannot be created, or "" if it can be created."""
     folder = path if is_folder else path.parent
     while is_folder and not folder.exists():
         folder = folder.parent
@@ -218,20 +242,21 @@ def why_unwritable(path: Path, *, is_folder: bool) -> str:
     return "" if os.access(path if path.exists() else folder, os.W_OK) else "permission denied"
 
 
+def refuse_existing(path: Path, *, force: bool) -> None:
+    """Raise `Py2048Error` if a regular file exists and `force` is False."""
+    if path.is_file() and not force:
+        raise Py2048Error(f"{path} exists: choose another name, or give --force to replace it")
+
+
 MAX_BOARD_TEXT = 1 << 20
-"""Maximum length of a board from standard input, in characters. Boards have at most 64x64 cells."""
+"""Maximum length of a board on standard input, in characters. Boards have at most 64x64 cells."""
 
 MAX_JOBS = 1024
-ThreadsOption = Annotated[
-    int | None,
-    counting("Number of threads; all cores by default.", "--threads", "-j", most=MAX_JOBS),
-]
-JobsOption = Annotated[
-    int | None, counting("Number of parallel jobs.", "--jobs", "-j", most=MAX_JOBS)
-]
-_THEMES = taking(
-    "THEME", "Colour theme, such as dark.", words=lambda: [each.name for each in THEMES]
-)
+_THREADS = counting("Number of threads; all cores by default.", "--threads", "-j", most=MAX_JOBS)
+ThreadsOption = Annotated[int | None, _THREADS]
+_JOBS = counting("Number of parallel jobs.", "--jobs", "-j", most=MAX_JOBS)
+JobsOption = Annotated[int | None, _JOBS]
+_THEMES = taking("THEME", "Colour theme, such as dark.", words=lambda: list(BY_NAME))
 ThemeOption = Annotated[str | None, _THEMES]
 GamesOption = Annotated[int, counting("Number of games.", "--games", "-n")]
 _COUNT = counting("Number of results to show.", "--count", "-n", most=10**9)
@@ -239,12 +264,17 @@ CountOption = Annotated[int, _COUNT]
 OptionalCount = Annotated[int | None, _COUNT]
 _CLUSTER = "Use a Ray cluster: auto, or its address. It needs access to the same files."
 ClusterOption = Annotated[str | None, taking("ADDRESS", _CLUSTER, words=lambda: ["auto"])]
-LogOption = Annotated[
-    Path | None, taking("FILE", "Save results to FILE; an interrupted run resumes from it.")
-]
-ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite existing files.")]
+_LOG = taking("FILE", "Save results to FILE; an interrupted run resumes from it.")
+LogOption = Annotated[Path | None, _LOG]
 PlotOption = Annotated[Path | None, taking("FILE", "Plot the results to a .png or .svg file.")]
-HtmlOption = Annotated[Path | None, taking("FILE", "Write an HTML page.")]
+
+
+def output(help_: str, metavar: str = "FILE") -> Any:
+    """Return the option ``--output``, which names the file or folder that a command writes."""
+    return taking(metavar, help_, "--output", "-o")
+
+
+PageOption = Annotated[Path | None, output("Write an HTML page.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print only the results.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -262,18 +292,16 @@ _LEVEL = (
 )
 LevelOption = Annotated[str, taking("LEVEL", _LEVEL, words=level_words)]
 BoardArgument = Annotated[
-    str, typer.Argument(help='Rows separated by /, such as "2 . / 4 8"; - reads stdin.')
+    str, word("BOARD", 'Rows separated by /, such as "2 . / 4 8"; - reads stdin.')
 ]
-DelayOption = Annotated[
-    float, typer.Option("--delay", min=0, max=3600, help="Seconds between turns.")
-]
+DelayOption = Annotated[float, counting("Seconds between turns.", least=0, most=3600)]
 
 
 def chosen_rules(rules: str | None, size: str | None) -> Rules:
     """Return the rules selected by ``--rules`` and ``--size``.
 
     Raises:
-        RulesError: The rules or the size are invalid.
+        RulesError: If the rules or the size are invalid.
     """
     chosen = Rules.parse(rules or "classic")
     return replace(chosen, **parse_changes(f"size={size}")) if size else chosen
@@ -297,12 +325,15 @@ class GameOptions:
     seed: SeedOption = None
 
     def chosen(self) -> tuple[Rules, int | None]:
-        """Return the rules, and the seed if it was given."""
+        """Return the rules, and the seed if one was given."""
         return chosen_rules(self.rules, self.size), chosen_seed(self.seed)
 
 
 def grouped(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Expand a command's dataclass parameters into one parameter per field."""
+    """Replace each dataclass parameter of a command with one parameter per field.
+
+    Add the option ``--force``, which `Command` reads, to commands that write files.
+    """
     signature = inspect.signature(command, eval_str=True)
     groups: dict[str, Any] = {
         name: each.annotation
@@ -313,18 +344,24 @@ def grouped(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(command)
     def flat(**given: Any) -> Any:
+        if adds_force:
+            del given["force"]
         for name, kind in groups.items():
             given[name] = kind(**{each: given.pop(each) for each in own[name].parameters})
         return command(**given)
 
     parts = [own.get(each.name, Signature([each])) for each in signature.parameters.values()]
     parameters = [each for part in parts for each in part.parameters.values()]
+    names = {each.name for each in parameters}
+    if adds_force := "force" not in names and not names.isdisjoint(("csv", "output", "plot")):
+        force = Parameter("force", Parameter.KEYWORD_ONLY, default=False, annotation=ForceOption)
+        parameters.append(force)
     flat.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     return flat
 
 
 def rules_for(board: Board, rules: str | None) -> Rules:
-    """Return the rules selected by ``--rules``, or the classic rules at the board's size."""
+    """Return the rules from ``--rules``. Defaults to classic rules with the board's size."""
     return chosen_rules(rules, None if rules else "x".join(map(str, board.shape)))
 
 
@@ -332,15 +369,14 @@ def board_of(text: str) -> Board:
     """Parse a board; ``-`` reads it from standard input.
 
     Raises:
-        BoardError: The text is not a board, or standard input is too long.
+        BoardError: If the text is not a board, or standard input is too long.
     """
     if text != "-":
         return Board.parse(text)
     text = sys.stdin.read(MAX_BOARD_TEXT + 1)
     if len(text) > MAX_BOARD_TEXT:
-        raise BoardError(
-            f"standard input shows no board: it has over {MAX_BOARD_TEXT:,} characters"
-        )
+        reason = f"it has over {MAX_BOARD_TEXT:,} characters"
+        raise BoardError(f"standard input shows no board: {reason}")
     return Board.parse(text)
 
 

@@ -1,9 +1,10 @@
-"""Reviews and reports as self-contained HTML pages without scripts, in the current language."""
+"""Self-contained HTML pages for reviews and reports, without scripts, in the current language."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
+from pathlib import Path
 
 from py2048.core.board import Board
 from py2048.core.language import N_, _, language, ngettext, number
@@ -22,7 +23,7 @@ from py2048.presentation.words import (
 )
 from py2048.review.games import Review
 from py2048.review.moves import Grade, MoveReview
-from py2048.review.report import UNDATED, GamesReport, Totals
+from py2048.review.report import UNDATED, CareerTotals, GamesReport, Totals
 
 PHASE_HEADS = N_("largest tile"), N_("moves"), N_("accuracy"), N_("lost"), N_("luck")
 MISTAKE_HEADS = (
@@ -33,49 +34,21 @@ LEVEL_HEADS = (
     *(N_("move"), N_("grade"), N_("played"), N_("best"), N_("tile")),
     *(N_("chance after the best move"), N_("after yours"), N_("reason")),
 )
-"""Column headings of mistakes that are judged for a level."""
+"""Column headings of the table of mistakes in a review for a level."""
 
 MAX_ROWS = 1000
-"""Maximum number of mistakes listed. The costliest ones are kept."""
+"""Maximum number of mistakes in a table. The costliest mistakes are kept."""
 
-PAGE_STYLE = """
-:root { color-scheme: light dark; }
-body { max-width: 64rem; margin: 2rem auto; padding: 0 1rem;
-  color: var(--ink); background: var(--page);
-  font: 1rem/1.5 Inter, "Segoe UI Variable", system-ui, Cantarell, "Noto Sans", sans-serif; }
-h1 { font-size: 1.5rem; line-height: 1.2; letter-spacing: -.02em; }
-h2 { font-size: 1.25rem; margin: 2rem 0 .5rem; }
-ul { padding: 1rem 1rem 1rem 2.25rem; border-radius: 1rem; background: var(--panel); }
-table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
-th, td { padding: .4rem .7rem; text-align: right; border-bottom: 1px solid var(--line); }
-th { color: var(--muted); font-size: .8125rem; }
-th:first-child, td:first-child { text-align: left; white-space: nowrap; }
-.moments { display: flex; flex-wrap: wrap; gap: 1rem; }
-figure { margin: 0; width: 15rem; padding: 1rem; border-radius: 1rem; background: var(--panel); }
-figcaption { margin-top: .75rem; font-size: .875rem; }
-.board { width: 13rem; padding: .2rem; border-collapse: separate; border-spacing: .25rem;
-  border-radius: .75rem; background: var(--board); }
-.board td { width: 25%; height: 2.8rem; padding: 0; border: 0; border-radius: .3rem;
-  font-weight: 800; text-align: center; color: var(--ink); background: var(--empty); }
-.scroll { overflow-x: auto; }
-.scroll:has(.review-graph) { padding: 1rem; border-radius: 1rem; background: var(--panel); }
-.review-graph { display: block; width: 100%; height: 10rem; overflow: visible; }
-.review-graph { color: var(--accent); }
-.review-graph .inaccuracy { stroke: color-mix(in srgb, var(--danger) 45%, var(--panel)); }
-.review-graph .mistake { stroke: color-mix(in srgb, var(--danger) 70%, var(--panel)); }
-.review-graph .blunder { stroke: var(--danger); }
-.plot { color: var(--ink); }
-.plot .line { color: var(--accent); }
-"""
-"""Style sheet; its custom properties are the colours of a `Theme`."""
+PAGE_STYLE = Path(__file__).with_suffix(".css").read_text(encoding="utf-8")
+"""The style sheet, which takes the colours of a `Theme` from custom properties."""
 
 
 def page(reviews: Sequence[Review], colours: str = "") -> str:
-    """Return a page with one or more reviews.
+    """Return an HTML page with one or more reviews.
 
     Args:
         reviews: The reviews to show.
-        colours: Style sheet that defines the custom properties.
+        colours: Style sheet that defines the custom properties for colours.
     """
     sections = "".join(_section(review) for review in reviews)
     return document(_("Review of a game of 2048"), sections, colours)
@@ -135,7 +108,7 @@ def _cell(tile: int) -> str:
 
 
 def _phases(review: Review) -> str:
-    if review.level:  # chances of different tiles do not add up
+    if review.level:  # probabilities of reaching different tiles cannot be added up
         return ""
     rows = [
         (
@@ -158,7 +131,7 @@ def _mistakes(review: Review) -> str:
             *(number(move.ply), grade_word(move.grade, 1)),
             *(way_of(move.played), way_of(move.best)),
             *(amount(review.unit, move.loss), percent(move.share)),
-            *(amount(review.unit, move.luck, signed=True), move.source),
+            *(amount(review.unit, move.luck, signed=True), _(move.source)),
         )
         for move in sorted(worst, key=lambda move: move.ply)
     ]
@@ -178,21 +151,19 @@ def _titled(title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> 
 
 
 def scroller(name: str, content: str) -> str:
-    """Wrap content in a named region that can be scrolled with the keyboard."""
+    """Wrap content in a named region that the keyboard can scroll."""
     head = f'<div class="scroll" role="region" aria-label="{escape(name)}" tabindex="0">'
     return f"{head}{content}</div>\n"
 
 
 def table(name: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return an HTML table that can be scrolled sideways."""
+    """Return an HTML table that scrolls sideways."""
     head = "".join(f'<th scope="col">{escape(text)}</th>' for text in heads)
     body = "".join(
         f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>\n" for row in rows
     )
-    return scroller(
-        name,
-        f"<table><thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table>",
-    )
+    content = f"<thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody>"
+    return scroller(name, f"<table>{content}</table>")
 
 
 # --- a report ------------------------------------------------------------------------------------
@@ -206,7 +177,7 @@ DETAILS = N_("mean score"), N_("best score"), N_("luck a game"), N_("lost a game
 
 def describe_report(report: GamesReport) -> list[str]:
     """Describe a report in lines of text."""
-    if not report.totals.games:
+    if not report.games:
         return [_("no games")]
     lines = []
     for title, tables in _parts(report):
@@ -217,10 +188,9 @@ def describe_report(report: GamesReport) -> list[str]:
 
 
 def report_page(report: GamesReport, colours: str = "") -> str:
-    """Return a report as a page; `colours` is as for `page`."""
-    count = len(report.totals.games)
-    text = ngettext("Report on {n} game of 2048", "Report on {n} games of 2048", count)
-    title = text.format(n=number(count))
+    """Return a report as an HTML page; `colours` is as for `page`."""
+    text = ngettext("Report on {n} game of 2048", "Report on {n} games of 2048", report.games)
+    title = text.format(n=number(report.games))
     body = f"<h1>{title}</h1>\n{_chart(report.weeks)}"
     for part, tables in _parts(report):
         content = "".join(f"<h3>{escape(each[0])}</h3>\n{table(*each)}" for each in tables)
@@ -238,13 +208,18 @@ Table = tuple[str, Sequence[str], Sequence[Sequence[str]]]
 
 def _parts(report: GamesReport) -> Iterator[tuple[str, list[Table]]]:
     """Yield the title and the tables of each section of a report."""
-    heads, by_week = [_("week"), *map(_, HEADS)], _("By week")
+    heads, by_week, title = [_("week"), *map(_, HEADS)], _("By week"), _("All games")
+    if report.careers:
+        yield title, _careers(report.careers)
+        text = _("Reviewed: the last games under each set of rules ({n} of {count})")
+        title = text.format(n=number(len(report.totals.games)), count=number(report.games))
     weeks = [(_week_name(week), *_cells(totals)) for week, totals in report.weeks.items()]
-    yield _("All games"), [(by_week, heads, [*weeks, (_("all"), *_cells(report.totals))])]
+    yield title, [(by_week, heads, [*weeks, (_("all"), *_cells(report.totals))])]
     for section in report.sections:
         unit, totals = Unit(section.unit), section.totals
         grades = [grade_word(grade, 2) for grade in Grade]
-        end = -2 if unit is Unit.CHANCE else None  # chances of different tiles do not add up
+        # Probabilities of reaching different tiles have no meaningful sum, so omit luck and loss.
+        end = -2 if unit is Unit.CHANCE else None
         details = [
             (
                 *(_week_name(name), *_cells(each), number(each.score), number(each.best)),
@@ -256,14 +231,28 @@ def _parts(report: GamesReport) -> Iterator[tuple[str, list[Table]]]:
         phases = [
             (number(tile), *map(number, counts.values())) for tile, counts in totals.phases.items()
         ]
+        judge = "".join(map(_, section.judge.partition(N_(" at level "))))
         yield (
-            _("{rules}, judged by {judge}").format(rules=section.name, judge=section.judge),
+            _("{rules}, judged by {judge}").format(rules=section.name, judge=judge),
             [
                 (by_week, [*heads, *map(_, DETAILS)][:end], details),
                 (_("Largest tiles"), (_("largest tile"), _("games")), tiles),
                 (_("Moves by their grade"), (_("with the largest tile"), *grades), phases),
             ],
         )
+
+
+def _careers(careers: Sequence[CareerTotals]) -> list[Table]:
+    """Return the tables about all of a player's games."""
+    heads = _("rules; games; won; best score; mean score; median score; largest tile; moves")
+    names = [career.rules.partition(":")[0] for career in careers]
+    rows = [(name, *map(number, each[1:-1])) for name, each in zip(names, careers, strict=True)]
+    counts = [
+        (number(tile), *(number(each.tiles.get(tile, 0)) for each in careers))
+        for tile in sorted({tile for each in careers for tile in each.tiles})
+    ]
+    by_tile = _("Games by their largest tile"), [_("largest tile"), *names], counts
+    return [(_("By rules"), heads.split("; "), rows), by_tile]
 
 
 def _week_name(week: str) -> str:
@@ -281,7 +270,7 @@ def _cells(totals: Totals) -> tuple[str, ...]:
 
 
 def _chart(weeks: Mapping[str, Totals]) -> str:
-    """Return a chart of the accuracy by week; the table below it has the same numbers."""
+    """Return a chart of the accuracy by week. The table below the chart has its numbers."""
     dated = {
         week: totals.accuracy
         for week, totals in weeks.items()

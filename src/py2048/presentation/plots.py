@@ -1,8 +1,8 @@
 """SVG plots: review and score graphs, bar charts and line charts.
 
-They need no scripts, and without a style sheet everything is drawn in the text colour. A review
-graph stretches to its box; its dots have the move's grade as their class. Other plots have the
-classes ``plot``, ``bar`` and ``line``, and their lines differ in dashes and marks.
+The plots need no scripts. Without a style sheet, plots are drawn in the text colour. A review graph
+fills its box, and the class of each dot is the grade of its move. Other plots use the classes
+``plot``, ``bar`` and ``line``, and distinguish lines by dashes and marks.
 """
 
 from __future__ import annotations
@@ -20,30 +20,30 @@ from py2048.review.games import Review
 from py2048.review.moves import Grade
 
 LEFT, RIGHT, TOP, BOTTOM, WIDTH, HEIGHT = 84, 592, 24, 190, 640, 220
-"""Plotting area and total size of a bar or line chart, in SVG units."""
+"""The plotting area and the total size of a bar chart or line chart, in SVG units."""
 
 WIDE, HIGH, MARGIN = 968, 150, 12
-"""Size of a review graph, and the minimum margin above and below its line."""
+"""The size of a review graph, and the minimum margin above and below the line."""
 
 TICKS = 4
 LETTER = 12
-"""Estimated width of a letter below the axis, for narrow screens with larger text."""
+"""Estimated width of a letter below the axis on narrow screens, which have larger text."""
 
 MAX_VALUES = 15
-"""Charts with more bars omit the values above them."""
+"""Bar charts with more bars than this show no values above the bars."""
 
 MAX_MARKS = 60
-"""Lines with more points omit the marks."""
+"""Line charts with more points than this do not mark the points."""
 
 DOTS = {Grade.BEST: 8, Grade.INACCURACY: 5, Grade.MISTAKE: 8, Grade.BLUNDER: 11}
-"""Diameter of a dot by grade, so that grades can be told apart without colour."""
+"""Diameter of the dot for each grade, so that grades can be distinguished without colour."""
 
 _MARKS = ("M-3 0a3 3 0 1 0 6 0a3 3 0 1 0 -6 0Z", "M0 -4L4 0L0 4L-4 0Z")
 _DASHES = ("", ' stroke-dasharray="6 4"')
 
 
 def round_step(step: float) -> float:
-    """Round `step` up to a round number: 1, 2 or 5 times a power of ten."""
+    """Round up a step to 1, 2 or 5 times a power of ten."""
     if step <= 0:
         return 1.0
     power = 10.0 ** math.floor(math.log10(step))
@@ -51,7 +51,7 @@ def round_step(step: float) -> float:
 
 
 def label(x: float, y: float, anchor: str, text: str) -> str:
-    """Return an SVG text element; `anchor` is the ``text-anchor`` at `x`."""
+    """Return an SVG text element, aligned at `x` by the ``text-anchor`` `anchor`."""
     return (
         f'<text x="{x:g}" y="{y:g}" text-anchor="{anchor}" fill="currentColor" stroke="none">'
         f"{escape(text)}</text>"
@@ -62,14 +62,16 @@ def label(x: float, y: float, anchor: str, text: str) -> str:
 
 
 def graph(review: Review, *, is_silent: bool = False) -> str:
-    """Draw the chances of the next two goals, or the expected points, before each move as SVG.
+    """Draw an SVG graph of the chances of the next two goals, or of the expected points.
 
-    For a level, it is the chance of the goal, and a dashed line shows the chance of the goal after
-    it. The vertical axis spans the game's own range, or 0 to 1 for probabilities.
+    In a review for a level, the line shows the chance of the goal, and a dashed line shows the
+    chance of the second goal. The vertical axis spans the range of the values, or 0 to 1 for
+    probabilities.
 
     Args:
         review: The review to draw.
-        is_silent: Omit the text alternatives, because the page describes the game itself.
+        is_silent: Whether to omit the text alternatives, for pages that describe the game
+            themselves.
     """
     heights = [move.values[move.best] for move in review.moves]
     if review.unit is Unit.POINTS and review.is_whole:
@@ -78,7 +80,7 @@ def graph(review: Review, *, is_silent: bool = False) -> str:
         return ""
     most = 1.0 if review.unit is Unit.CHANCE else None
     points, first = _points(heights, most=most), review.moves[0].ply
-    dots = "".join(  # the worst mistakes on top
+    dots = "".join(  # draws the worst mistakes on top
         dot(points[move.ply - first], move.grade, "" if is_silent else describe_move(review, move))
         for move in sorted(review.moments, key=lambda move: move.loss)
     )
@@ -96,8 +98,8 @@ def graph(review: Review, *, is_silent: bool = False) -> str:
 def score_graph(record: Record) -> str:
     """Draw the score after each turn, with a dot at each new largest tile.
 
-    It looks like a review graph and has no text alternative. Returns an empty string for a game
-    without turns.
+    The graph looks like a review graph and has no text alternative. The result is an empty string
+    for a game without turns.
     """
     ends = [(board.max_tile, score) for board, _turn, score in record.replay()]
     points = _points([0, *(score for _tile, score in ends)])
@@ -108,7 +110,7 @@ def score_graph(record: Record) -> str:
 
 
 def _points(heights: Sequence[float], *, most: float | None = None) -> list[tuple[float, float]]:
-    """Map values to points in the graph, scaled to their own range or to the range 0 to `most`."""
+    """Map values to points in the graph, scaled to their range or to the range 0 to `most`."""
     low, high = (min(heights), max(heights)) if most is None else (0.0, most)
     across = WIDE / max(len(heights) - 1, 1)
     up = (HIGH - 2 * MARGIN) / (high - low or 1)
@@ -119,7 +121,7 @@ def _points(heights: Sequence[float], *, most: float | None = None) -> list[tupl
 
 
 def line_graph(points: Sequence[tuple[float, float]], dots: str, name: str, aria: str) -> str:
-    """Return the SVG of a line with dots; `name` must be unique on the page."""
+    """Return the SVG of a line with dots, whose `name` must be unique on the page."""
     path, name = _path(points), f"fill-{name}"
     grid = "".join(f"M0 {HIGH * part // 5}H{WIDE}" for part in (1, 2, 3, 4))
     return (
@@ -136,7 +138,7 @@ def line_graph(points: Sequence[tuple[float, float]], dots: str, name: str, aria
 
 
 def _path(points: Sequence[tuple[float, float]]) -> str:
-    """Return the polyline's points, reduced to the extremes in each column of pixels."""
+    """Return the points of a polyline, keeping only the extremes in each column of pixels."""
     columns: dict[int, list[tuple[float, float]]] = {}
     for point in points:
         columns.setdefault(int(point[0]), []).append(point)
@@ -149,7 +151,7 @@ def _path(points: Sequence[tuple[float, float]]) -> str:
 
 
 def dot(point: tuple[float, float], grade: Grade, title: str = "") -> str:
-    """Return a dot: a zero-length line with round caps stays round when the graph is stretched."""
+    """Return a dot, drawn as a line of length zero with round caps."""
     title = f"<title>{escape(title)}</title>" if title else ""
     return (
         f'<path class="{grade}" d="M{point[0]:g} {point[1]:g}h0" stroke-linecap="round" '
@@ -161,7 +163,7 @@ def dot(point: tuple[float, float], grade: Grade, title: str = "") -> str:
 
 
 def bar_plot(title: str, bars: Sequence[tuple[str, float]]) -> str:
-    """Draw bars, each with its name below and its value above.
+    """Draw a bar chart with a name below each bar and a value above it.
 
     Args:
         title: Text alternative.
@@ -195,13 +197,13 @@ def line_plot(
     low: float = 0,
     unit: str = "",
 ) -> str:
-    """Draw up to two lines over the same steps, with round values on the vertical axis.
+    """Draw a line chart with up to two lines, and round values on the vertical axis.
 
     Args:
         title: Text alternative.
         steps: Names of the steps.
-        lines: Values by line name, one per step; None for a missing value.
-        low: Lower end of the axis, unless a value is lower.
+        lines: The values of each line, by the line's name. Missing values are None.
+        low: The lower end of the vertical axis. Lower values extend the axis.
         unit: Suffix of the numbers.
     """
     values = [value for line in lines.values() for value in line if value is not None]
@@ -245,6 +247,6 @@ def _svg(title: str, *parts: str) -> str:
 
 
 def _labelled(names: Sequence[str]) -> range:
-    """Return the indexes of the names that fit below the axis."""
+    """Return the indexes of the names that have room below the axis."""
     needed = LETTER * max(map(len, names), default=0) * len(names)
     return range(0, len(names), max(math.ceil(needed / (RIGHT - LEFT)), 1))

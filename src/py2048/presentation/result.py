@@ -1,19 +1,20 @@
-"""The end of a game as numbers and text, shared by the window, the terminal and the web.
+"""The result of a game as numbers and text, for the window, the terminal and the web.
 
-`GameScreen.cover` receives a `Result` when a game is won or over, and draws it:
+`GameScreen.cover` receives a `Result` when a game is won or over, and draws these parts:
 
-- The small `kind` above the large `headline`. `title` is for places with room for a single word.
+- The `kind` in small type above the `headline` in large type. Small layouts show `title` instead,
+  which has one or two words.
 - `figures` as cards in a row. Values that are `PENDING` arrive with the review, so screens
   reserve their space.
-- The sentence `place` above the histogram `bars`, with the bar `mine` in the accent colour. Both
-  ends of the axis are labelled (`low_and_high`), and the score stands below its bar. Both `place`
-  and `bars` may be empty.
+- The sentence `place` above the histogram `bars`, with the bar `mine` in the accent colour.
+  `low_and_high` contains the labels for the ends of the axis, and the score appears below the bar
+  `mine`. `place` and `bars` may be empty.
 - Buttons. A final result offers "Share", `review`, "Watch", "New game" and, if the session can
   undo, "Undo the last move". A result that is not final offers "Keep playing" and "New game".
 
-Once the game has been reviewed, `cover` is called again with the completed result, which screens
-show at once, without delay or fading (see `Result.is_update_of`). `cover(None)` removes it. The
-delays are in `themes.MOTION_MS`.
+After the game has been reviewed, `cover` is called again with the completed result. Screens show
+this update immediately, without a delay or fading (see `Result.is_update_of`). `cover(None)`
+removes the result. The delays are in `themes.MOTION_MS`.
 
 >>> result = result_of("Classic", 8688, largest=512, moves=540, earlier=[12_400, 52, 12])
 >>> result.headline
@@ -27,15 +28,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 from py2048.core.language import _, ngettext, number
+from py2048.presentation.screen import moves as moves_text
 from py2048.presentation.words import accuracy_text, level_name, luck_word
 
 if TYPE_CHECKING:
     from py2048.review import Review
     from py2048.review.levels import Level
+    from py2048.review.milestones import Milestone
 
 PENDING = "…"
 """Placeholder for a figure that is being computed."""
@@ -47,10 +51,10 @@ BARS = 18
 """Number of bars in the histogram."""
 
 MIN_GAMES = 3
-"""Minimum number of games to compare with for a histogram."""
+"""Minimum number of other games for a histogram."""
 
-_MIN_PERCENT_GAMES = 10  # with fewer games, a percentage would look too precise
-_HISTOGRAM_QUANTILE = 0.97  # higher scores share the last bar
+_MIN_PERCENT_GAMES = 10  # With fewer games, a percentage would look too precise.
+_HISTOGRAM_QUANTILE = 0.97  # Higher scores are counted in the last bar.
 _ROUND_STEPS = (1, 1.5, 2, 3, 4, 5, 6, 8, 10)
 
 
@@ -63,26 +67,30 @@ class Statistic(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The end of a game, or the moment it is won.
+    """The result shown when a game is won, and when it is over.
 
     Attributes:
         kind: Type of game, such as "Classic" or "Daily · 26 November".
-        headline: The points, and how they compare with the player's other games.
+        headline: The points, and a comparison with the player's other games.
         score: Points.
         largest: Largest tile.
         moves: Number of moves.
-        streak: Consecutive days on which the daily board was played; None for other games.
+        streak: Number of consecutive days on which the player finished the daily game, or None for
+            other games.
         accuracy: Accuracy of the moves, as text.
         luck: Luck in a word.
-        mistakes: Number of mistakes to look at; None before the review is complete.
-        place: Comparison with other games, as a sentence; empty if there are none.
-        bars: Games per score range; empty if there are too few games.
+        mistakes: Number of mistakes that the review highlights, or None before the review is
+            complete.
+        place: Sentence that compares the score with other games, or empty.
+        bars: Number of games in each range of scores, or empty if there are too few games.
         mine: Index of this game's bar.
-        high: Score at the right end of the histogram.
-        is_open: Whether the last bar also counts games above `high`.
-        has_won: Whether a person made the winning tile.
-        level: Level at which the moves are judged; empty for perfect play, whose luck is known.
-        is_final: Whether the game is over, rather than won and still in progress.
+        high: The score at the right end of the histogram.
+        is_open: Whether the last bar includes games above `high`.
+        has_won: Whether a person reached the winning tile.
+        level: Player level of the review. For perfect play, `level` is empty and luck is shown
+            instead.
+        is_final: Whether the game is over, rather than won and in progress.
+        race: The milestones that the player reached. Empty if milestones are hidden.
     """
 
     kind: str
@@ -102,17 +110,18 @@ class Result:
     has_won: bool = False
     level: str = ""
     is_final: bool = True
+    race: tuple[Statistic, ...] = ()
 
     @property
     def title(self) -> str:
-        """The outcome in a word or two."""
+        """The outcome of the game in a word or two."""
         if not self.is_final:
             return _("You made {tile}").format(tile=self.largest)
         return _("You win") if self.has_won else _("Game over")
 
     @property
     def figures(self) -> list[Statistic]:
-        """The largest tile, accuracy, level or luck, and the streak or the number of moves."""
+        """The largest tile, the accuracy, the level or luck, and the streak or number of moves."""
         last = Statistic(_("Moves"), number(self.moves))
         if self.streak is not None:
             days = ngettext("{n} day", "{n} days", self.streak).format(n=number(self.streak))
@@ -139,35 +148,32 @@ class Result:
 
     @property
     def low_and_high(self) -> tuple[str, str]:
-        """Labels of the histogram's ends."""
+        """Labels of the lower and upper end of the histogram's axis."""
         return number(0), number(self.high) + "+" * self.is_open
 
     def reviewed(
         self, accuracy: float | None, luck: str, mistakes: int, level: Level | None = None
     ) -> Result:
-        """Return the result with the figures of its review."""
+        """Return a copy with a review's accuracy, luck, number of mistakes and level."""
         known = replace(self, accuracy=accuracy_text(accuracy, 0), mistakes=mistakes)
-        name = level_name(level) if level else ""
-        return replace(known, luck=luck or UNAVAILABLE, level=name)
+        return replace(known, luck=luck or UNAVAILABLE, level=level_name(level) if level else "")
 
     def with_review(self, review: Review | None) -> Result:
-        """Return the result with a review, or without one if it is None."""
+        """Return a copy with a review's results, or with placeholders if there is no review."""
         if review is None:
             return self.without_review(UNAVAILABLE)
         luck = luck_word(review.luck, review.swing)
         return self.reviewed(review.accuracy, luck, len(review.moments), review.level)
 
     def without_review(self, why: str) -> Result:
-        """Return the result of a game without a review, with the reason in a word."""
+        """Return a copy that shows why the game has no review."""
         return replace(self, accuracy=why, luck=UNAVAILABLE)
 
     def is_update_of(self, other: Result | None) -> bool:
-        """Return whether another result is for the same end of the same game."""
-        if other is None:
-            return False
-        luck = {"luck": self.luck, "level": self.level}
-        review = {"accuracy": self.accuracy, "mistakes": self.mistakes}
-        return self == replace(other, **luck, **review)  # type: ignore[arg-type]
+        """Return whether this result equals the other, except for the review's figures."""
+        return other is not None and self == replace(
+            other, luck=self.luck, level=self.level, accuracy=self.accuracy, mistakes=self.mistakes
+        )
 
 
 def result_of(
@@ -186,8 +192,9 @@ def result_of(
     level: str = "",
     is_by_computer: bool = False,
     battle: str = "",
+    race: Iterable[Milestone] = (),
 ) -> Result:
-    """Return the result of a game before it is reviewed.
+    """Return the result of a game before its review.
 
     Args:
         kind: Type of game.
@@ -195,17 +202,19 @@ def result_of(
         largest: Largest tile.
         moves: Number of moves.
         target: Winning tile, if any.
-        is_final: Whether the game is over, rather than won and still in progress.
-        best: Best score of the player's other games of this type; by default that of `earlier`.
-        earlier: Scores of these games, or the number of games by score.
-        today: Scores of those games that ended today.
-        field: For a daily game, everybody else's scores on the same tiles. Without them, the
-            comparison is with `earlier`.
-        streak: For a daily game, the number of consecutive days.
-        level: Level at which the moves are judged, or empty for perfect play.
-        is_by_computer: Whether a computer player made any of the moves; then the game sets no best
-            score and is not reviewed automatically.
-        battle: For a game of a battle, who won it, instead of a comparison.
+        is_final: Whether the game is over. False if the game was won and can continue.
+        best: Best score of the player's other games of this type. Defaults to the best of
+            `earlier`.
+        earlier: The player's other scores in this type of game: a list, or a count for each score.
+        today: Scores of the games in `earlier` that ended today.
+        field: For a daily game, the scores of all other players on the same day. If it is None, the
+            score is compared with `earlier`.
+        streak: For a daily game, the number of consecutive days, as in `Result`.
+        level: Level of the review, or empty for perfect play.
+        is_by_computer: Whether a computer player made any of the moves. If so, the game cannot set
+            a best score and is not reviewed automatically.
+        battle: For a game in a battle, a sentence about the winner, which replaces the comparison.
+        race: The milestones of the game, if milestones are shown.
     """
     is_daily, others = field is not None, Counter(earlier if field is None else field)
     best = max(earlier, default=None) if best is None else best
@@ -220,18 +229,44 @@ def result_of(
     elif best is not None or not has_won:
         sentences.append(_comparison(score, best, today, is_daily=is_daily))
     facts = kind, " ".join(sentences), score, largest, moves, streak
-    result = Result(*facts, has_won=has_won, is_final=is_final, level=level)
+    made = tuple(race_rows(each for each in race if each.pace and not is_by_computer))
+    result = Result(*facts, has_won=has_won, is_final=is_final, level=level, race=made)
     if is_by_computer or not moves or not is_final:
         return result.without_review(UNAVAILABLE)
     result = replace(result, place=_place(score, others, is_daily=is_daily))
-    if others.total() < MIN_GAMES:
-        return result
-    bars, mine, high, is_open = _distribution(score, others)
-    return replace(result, bars=bars, mine=mine, high=high, is_open=is_open)
+    return result if others.total() < MIN_GAMES else _with_bars(result, others)
+
+
+def race_rows(race: Iterable[Milestone]) -> list[Statistic]:
+    """Describe each milestone: its time, the difference from the best time, and its moves."""
+    return [Statistic(number(each.tile), _milestone_text(each)) for each in race]
+
+
+def _milestone_text(milestone: Milestone) -> str:
+    found, best = milestone.pace or milestone.best, milestone.best
+    if found is None:
+        return UNAVAILABLE
+    time = time_text(found.millis)
+    parts = [time if milestone.pace else _("best {time}").format(time=time)]
+    if best and best != found:
+        parts.append(time_text(found.millis - best.millis, signed=True))
+    return " \N{MIDDLE DOT} ".join([*parts, moves_text(found.moves)])
+
+
+def time_text(millis: int, *, tenths: bool = True, signed: bool = False) -> str:
+    """Format a duration.
+
+    >>> time_text(112_340), time_text(-3_200, signed=True), time_text(3_600_000, tenths=False)
+    ('1:52.3', '-0:03.2', '1:00:00')
+    """
+    seconds, tenth = divmod(abs(millis) // 100, 10)
+    clock = f"{timedelta(seconds=seconds)}".removeprefix("0:").removeprefix("0")
+    sign = "-" if millis < 0 else "+"
+    return sign * signed + clock + number(tenth / 10, 1)[1:] * tenths
 
 
 def _comparison(score: int, best: int | None, today: Sequence[int], *, is_daily: bool) -> str:
-    """Return the most interesting comparison of a score."""
+    """Return a sentence that compares a score with other games."""
     if best is None:
         return _("Your first daily.") if is_daily else _("A first score to beat.")
     if score > best:
@@ -244,13 +279,15 @@ def _comparison(score: int, best: int | None, today: Sequence[int], *, is_daily:
 
 
 def _place(score: int, others: Counter[int], *, is_daily: bool) -> str:
-    """Return a sentence that compares a score with others."""
+    """Return a sentence that compares a score with other scores."""
     count, below = others.total(), sum(n for each, n in others.items() if each < score)
-    if not count:
-        return _("You are the first on these tiles.") if is_daily else ""
+    if is_daily and not count:
+        return _("You are the first on these tiles.")
     if is_daily:
         text, place = _("Place {place} of {count} on the same tiles."), place_of(score, others)
         return text.format(place=number(place), count=number(count + 1))
+    if count < MIN_GAMES or not below:
+        return ""  # the headline compares the score with the best score
     share = f"{100 * below // count} %"
     few = _("Better than {below} of your {count} other games")
     many = _("Better than {share} of your {count} games")
@@ -259,11 +296,11 @@ def _place(score: int, others: Counter[int], *, is_daily: bool) -> str:
 
 
 def quantile(games: Counter[int], share: float) -> int:
-    """Return the score that this share of the games does not exceed.
+    """Return a quantile of the scores: the score that the given share of games does not exceed.
 
     Args:
-        games: Number of games by score, at least one.
-        share: 0.5 for the median, the lower one of two.
+        games: Number of games by score. There must be at least one game.
+        share: Share of the games, such as 0.5 for the (lower) median.
     """
     index, scores = int(share * (games.total() - 1)), sorted(games)
     ends = accumulate(map(games.__getitem__, scores))
@@ -271,22 +308,22 @@ def quantile(games: Counter[int], share: float) -> int:
 
 
 def place_of(score: int, others: Counter[int]) -> int:
-    """Return the place of a score; equal scores share one."""
+    """Return the place of a score. Equal scores have the same place."""
     return 1 + sum(n for other, n in others.items() if other > score)
 
 
-def _distribution(score: int, others: Counter[int]) -> tuple[tuple[int, ...], int, int, bool]:
-    """Return a histogram: bars, index of this game's bar, end of the axis, and `Result.is_open`.
+def _with_bars(result: Result, others: Counter[int]) -> Result:
+    """Return a copy with the histogram of all scores.
 
-    Outliers are counted in the last bar, so that they do not compress the rest.
+    The last bar includes outliers, so that they do not compress the other bars.
     """
-    games = others + Counter([score])
-    high = _rounded_up(max(quantile(games, _HISTOGRAM_QUANTILE), score, 10))
+    games = others + Counter([result.score])
+    high = _rounded_up(max(quantile(games, _HISTOGRAM_QUANTILE), result.score, 10))
     bars = [0] * BARS
     for each, count in games.items():
         bars[min(max(each, 0) * BARS // high, BARS - 1)] += count
-    mine = min(max(score, 0) * BARS // high, BARS - 1)
-    return tuple(bars), mine, high, max(games) > high
+    mine = min(max(result.score, 0) * BARS // high, BARS - 1)
+    return replace(result, bars=tuple(bars), mine=mine, high=high, is_open=max(games) > high)
 
 
 def _rounded_up(value: int) -> int:

@@ -1,4 +1,4 @@
-"""Plain data for screens. This module has few imports, because the first frame needs it."""
+"""Plain data for screens. The first frame needs this module, so it has few imports."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ if TYPE_CHECKING:
 
 
 def points(count: int) -> str:
-    """Format a number of points: "1 point", "1,203 points"."""
+    """Format a number of points, as in "1 point" or "1,203 points"."""
     return ngettext("{n} point", "{n} points", abs(count)).format(n=number(count))
 
 
 def moves(count: int) -> str:
-    """Format a number of moves: "1 move", "1,203 moves"."""
+    """Format a number of moves, as in "1 move" or "1,203 moves"."""
     return ngettext("{n} move", "{n} moves", abs(count)).format(n=number(count))
 
 
 def title_of(name: str, shape: tuple[int, int] | None = None) -> str:
-    """Return the display name of a set of rules, with the board size unless the name contains it.
+    """Return the name of a rule set as displayed to players, with the board size.
 
     >>> title_of("classic"), title_of("2x4", (2, 4)) == title_of("2x4")
     ('Classic', True)
@@ -39,7 +39,7 @@ def preparing(compiling: Compiling) -> str:
 
 
 def spellings(value: int) -> list[str]:
-    """Return spellings of a tile's value, longest first: "131072", "131k", ".1M", "2^17"."""
+    """Return the spellings of a tile, longest first, as in "131072", "131k" and "2^17"."""
     spellings = [str(value)]
     for power, unit in enumerate("kMGTPE", start=1):
         thousands = value / 1000**power
@@ -51,18 +51,21 @@ def spellings(value: int) -> list[str]:
 
 
 class Status(NamedTuple):
-    """Facts about a game, shown next to the board.
+    """Facts about a game that a screen shows next to the board.
 
     Attributes:
         rules: Name of the rules.
         score: Score in points.
         best: Best score under these rules.
         moves: Number of turns played.
-        help: Kind of help received, such as ``assisted``; empty for an unassisted game.
-        note: Message about a player that is thinking or playing; may be empty.
-        can_undo: Whether there is a move to undo.
-        next_tile: Next tile to make, which is larger than all tiles on the board.
-        teaching: One-line instruction during the first moves, then empty.
+        help: Kind of help that the player received, such as ``assisted``, or empty if there was
+            none.
+        note: Message about a computer player that is thinking or playing, or empty.
+        can_undo: Whether there is a move that can be undone.
+        next_tile: The next larger tile, which is not on the board yet.
+        teaching: A one-line instruction, or empty after the first moves.
+        race: Labels and values of the elapsed time and the milestones, or empty if milestones are
+            hidden.
     """
 
     rules: str = ""
@@ -74,19 +77,20 @@ class Status(NamedTuple):
     can_undo: bool = False
     next_tile: int = 0
     teaching: str = ""
+    race: tuple[tuple[str, str], ...] = ()
 
     @property
     def facts(self) -> list[str]:
-        """Texts about moves played and help received."""
-        return [moves(self.moves), *([self.help] if self.help else [])]
+        """Phrases about help used and the number of moves, most important first."""
+        return [*([self.help] if self.help else []), moves(self.moves)]
 
 
 class CoachStatus(NamedTuple):
-    """What the coach currently displays.
+    """The text that the coach currently displays.
 
     Attributes:
-        comment: Comment on the last move; usually empty.
-        facts: Short texts: the chance of the goal, and the accuracy.
+        comment: Comment on the last move, which is usually empty.
+        facts: Phrases that state the chance of reaching the goal, and the accuracy.
     """
 
     comment: str = ""
@@ -112,16 +116,16 @@ RECORDS = FileKind(N_("Records of games"), ".2048.json")
 
 
 class ListRequest(NamedTuple):
-    """A list to choose from, with an optional text field for other values.
+    """A list of choices for the player, with an optional text field for other values.
 
     Attributes:
         title: Heading.
         choices: Entries.
-        take: Called with the chosen value after the list has closed.
+        take: Callback that receives the chosen value after the list has closed.
         current: Initially selected value.
-        own: Prompt of the text field, or "" for no field.
+        own: Prompt of the text field, or "" for a list without a text field.
         check: Function that returns an error message for a value, or "" if the value is valid.
-        more: Labels and callbacks of additional buttons, called after the list has closed.
+        more: Labels of additional buttons, with callbacks that run after the list has closed.
     """
 
     title: str

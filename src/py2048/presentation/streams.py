@@ -15,25 +15,26 @@ import time
 from typing import Self, TextIO
 
 from py2048.core.errors import missing_compiler
+from py2048.core.language import _
 
 INTERRUPTED = 130
-"""Exit status after Ctrl-C, following shell convention."""
+"""Exit status after Ctrl-C, following the convention of shells."""
 
 PIPE_TIMEOUT_S = 2.0
 """Maximum time to wait for the first move from a pipe, in seconds."""
 
 QUIET_S = 1.0
-"""Delay before the first status line, in seconds."""
+"""Delay before the first status line is written, in seconds."""
 
 POLL_S, PIPE_PERIOD_S = 0.2, 10.0
-"""Seconds between updates of the status line on a terminal, and between its lines in a pipe."""
+"""Seconds between updates of the status line on a terminal, and between new lines in a pipe."""
 
 ASCII = {"✓": "+", "✗": "x", "±": "+/-", "…": "...", "→": "->"}
-ASCII |= {"\N{MULTIPLICATION SIGN}": "x", "\N{EN DASH}": "-"}
-"""ASCII replacements for characters in our output, for encodings that lack them."""
+ASCII |= {"\N{MULTIPLICATION SIGN}": "x", "\N{EN DASH}": "-", "\N{MINUS SIGN}": "-"}
+"""ASCII replacements for characters that an output stream may not be able to encode."""
 
 UNWRITABLE = {errno.ENOSPC, errno.EFBIG, errno.EIO, errno.EBADF, getattr(errno, "EDQUOT", 0)}
-"""Error numbers of writes that fail because the disk is full or was removed."""
+"""Error numbers of failed writes to a disk that is full or was removed."""
 
 
 def settle() -> None:
@@ -46,7 +47,7 @@ def settle() -> None:
 
 
 def _opened(name: str) -> TextIO:
-    """Open the null device as a standard stream, so that no other file gets its descriptor."""
+    """Open the null device as a standard stream, so that no other file gets the descriptor."""
     null = open(os.devnull, "r" if name == "stdin" else "w", encoding="utf-8")  # noqa: PTH123, SIM115
     os.set_inheritable(null.fileno(), True)
     setattr(sys, name, null)
@@ -62,12 +63,12 @@ def _in_ascii(error: UnicodeError) -> tuple[str, int]:
 
 
 def are_terminal() -> bool:
-    """Return whether standard input and output are both terminals."""
+    """Return whether both standard input and standard output are terminals."""
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def is_dumb() -> bool:
-    """Return whether the terminal can only print lines of text.
+    """Return whether the terminal can only display lines of text.
 
     Either ``TERM`` is ``dumb``, or the encoding of standard error, on which Textual draws, lacks
     block characters such as ``▀``.
@@ -82,13 +83,13 @@ def is_dumb() -> bool:
 def has_moves() -> bool:
     """Return whether standard input provides moves for a game.
 
-    The result is False for a terminal or a device. Some launchers leave an empty pipe open, so a
-    pipe without data counts only if the output is a terminal. In that case, the pipe was created by
-    a person, who may be slow to write to it.
+    The result is False for a terminal or a device. Some launchers leave an empty pipe open, so an
+    empty pipe provides moves only if the output is a terminal. In this case, a person created the
+    pipe and may take time to write to it.
     """
     try:
         mode = os.fstat(sys.stdin.fileno()).st_mode
-    except (OSError, ValueError):  # not a file, for example under pytest
+    except (OSError, ValueError):  # standard input may lack a file descriptor, as under pytest
         return False
     if stat.S_ISCHR(mode):
         return False
@@ -98,7 +99,7 @@ def has_moves() -> bool:
 
 
 def _has_input() -> bool:
-    """Wait for data or end of file on standard input."""
+    """Wait for data or the end of the file on standard input; return whether there is data."""
     try:
         return bool(select.select([sys.stdin], [], [], PIPE_TIMEOUT_S)[0])
     except OSError:  # select supports only sockets on Windows
@@ -114,16 +115,16 @@ def complain(message: str) -> None:
 
 
 def reason(error: OSError) -> str:
-    """Return a one-line description of an `OSError`, with its file if known."""
+    """Return a description of an `OSError` in one line, including its file if known."""
     why = error.strerror or str(error) or type(error).__name__
     if error.filename is not None:
         return f"{error.filename}: {why}"
-    # Code that writes to named files raises our own errors, so this must be standard output.
+    # An error without a file name comes from standard output.
     return f"cannot write to standard output: {why}" if error.errno in UNWRITABLE else why
 
 
 def discard(stream: TextIO) -> None:
-    """Redirect a stream to the null device, because Python flushes streams again at exit."""
+    """Redirect a stream to the null device, because Python flushes all streams at exit."""
     with contextlib.suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
@@ -132,14 +133,14 @@ def discard(stream: TextIO) -> None:
 
 
 class StatusLine:
-    """Report a command's progress on stderr from a thread, once it has run for `QUIET_S`.
+    """Reports a command's progress on stderr from a thread, after `QUIET_S` seconds.
 
-    On a terminal, a single line is rewritten and finally erased. In a pipe, a new line is written
-    every `PIPE_PERIOD_S` seconds if there is progress. The line includes the compiler's progress
-    and, on a terminal, advice to install a missing compiler.
+    On a terminal, the class updates a single line, which is finally erased. In a pipe, a new line
+    is written every `PIPE_PERIOD_S` seconds if there is new progress. The line includes the
+    compiler's progress and, on a terminal, advice to install a missing compiler.
 
     Args:
-        quiet: Print nothing.
+        quiet: Whether to print nothing.
 
     Attributes:
         news: The current progress, or None.
@@ -176,7 +177,7 @@ class StatusLine:
             due = due if written else min(due, now + QUIET_S)
             if now >= due and (self._is_terminal or news != written):
                 if not written and self._is_terminal and (line := missing_compiler()):
-                    complain(f"faster with Numba: {line}")
+                    complain(_("faster with Numba: {line}").format(line=line))
                 self._write(f"\rpy2048: {news}\x1b[K" if self._is_terminal else f"py2048: {news}\n")
                 due, written = now if self._is_terminal else now + PIPE_PERIOD_S, news
         if written and self._is_terminal:

@@ -1,16 +1,16 @@
 """Themes and design tokens, shared by the terminal, the desktop window and the website.
 
-Colours are ``#rrggbb`` strings, and the module imports no front-end library. Tests check every
+Colours are ``#rrggbb`` strings, and this module imports no front-end library. Tests check every
 theme:
 
 - Text has a contrast of at least 4.5:1 on its tile, level AA of the Web Content Accessibility
   Guidelines 2.2 (7:1 in high contrast).
-- Consecutive tiles, from 2 and 4 to beyond 131072, differ by at least 10 (CIEDE2000), and by at
-  least 7 for simulated protan, deutan and tritan vision (Machado, Oliveira & Fernandes 2009; 10
-  in the colour-blind theme). Any two tiles up to 131072 differ by at least 5, and each differs from
-  the empty cell and the frame by at least 8.
+- Consecutive tiles differ by at least 10 (CIEDE2000), and by at least 7 for simulated protan,
+  deutan and tritan vision (Machado, Oliveira & Fernandes 2009; 10 in the colour-blind theme). Any
+  two tiles up to 131072 differ by at least 5, and each differs from the empty cell and the frame by
+  at least 8.
 - Tiles from 2 to 2048 get darker with increasing value in light themes, and brighter in dark
-  themes. The same holds for tiles from 4096 to 131072, which have a different hue.
+  themes. Tiles from 4096 to 131072 have a different hue and also get darker or brighter.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class ThemeError(Py2048Error, ValueError):
 
 
 class TileStyle(NamedTuple):
-    """Background and text colour of a tile."""
+    """The background colour and the text colour of a tile."""
 
     background: str
     text: str
@@ -39,7 +39,7 @@ class Theme(NamedTuple):
     """A colour theme.
 
     Attributes:
-        name: Identifier, used on the command line.
+        name: Identifier of the theme on the command line.
         title: Translatable name for menus.
         dark: Whether the page background is dark.
         page: Page background.
@@ -48,15 +48,15 @@ class Theme(NamedTuple):
         line: Separators.
         ink: Text on the page, panels and dialogs.
         muted: Secondary text.
-        accent: Primary actions and the current position.
+        accent: Colour of primary actions and of the current position.
         on_accent: Text on `accent`.
         focus: Keyboard focus ring.
         danger: Errors, blunders and destructive actions.
         good: Best moves and points gained.
         board: Board background between the cells.
         empty: Empty cell.
-        tiles: Styles of the tiles 2, 4, 8, … 131072.
-        beyond: Styles of larger tiles, which repeat.
+        tiles: Styles of the tiles 2, 4, 8 and so on, up to 131072.
+        beyond: Styles of tiles above 131072. The list repeats for even larger tiles.
     """
 
     name: str
@@ -79,7 +79,7 @@ class Theme(NamedTuple):
     beyond: tuple[TileStyle, ...]
 
     def tile(self, value: int) -> TileStyle:
-        """Return the style of a tile; `value` is a power of two, at least 2."""
+        """Return the style of a tile. The tile's value must be a power of two."""
         return (self.tiles + self.beyond)[self.rank(value) - 1]
 
     def rank(self, value: int) -> int:
@@ -91,13 +91,13 @@ class Theme(NamedTuple):
 
 @cache
 def mixed(first: str, second: str, share: float) -> str:
-    """Blend two colours; `share` is the weight of the second one, from 0 to 1."""
+    """Blend two colours; `share` is the weight of the second colour, from 0 to 1."""
     pairs = ((int(first[i : i + 2], 16), int(second[i : i + 2], 16)) for i in (1, 3, 5))
     return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in pairs)
 
 
 def _luminance(colour: str) -> float:
-    """Return the relative luminance, 0 to 1 (WCAG 2.2)."""
+    """Return the relative luminance of a colour, 0 to 1, as defined by WCAG 2.2."""
     channels = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
     red, green, blue = (
         c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels
@@ -106,9 +106,9 @@ def _luminance(colour: str) -> float:
 
 
 def _styles(faces: str, dark: str, light: str) -> tuple[TileStyle, ...]:
-    """Pair each face with the ink of higher contrast, or with an ink given after a slash."""
-    # Contrast is a ratio, so both inks have the same contrast at the geometric mean of their
-    # luminances.
+    """Return a style for each ``background/text``. By default, use the more legible text colour."""
+    # Contrast is a ratio, so both text colours have equal contrast on a background whose luminance
+    # is their geometric mean.
     shades = (_luminance(dark) + 0.05) * (_luminance(light) + 0.05)
 
     def style(face: str, ink: str = "") -> TileStyle:
@@ -121,13 +121,13 @@ TOKENS = (
     *("page", "panel", "raised", "line", "ink", "muted", "accent"),
     *("on_accent", "focus", "danger", "good", "board", "empty"),
 )
-"""Names of theme colours other than tiles, also used in style sheets."""
+"""Names of the theme colours other than tiles. Style sheets use the same names."""
 
 SPACE = (4, 8, 12, 16, 24, 32, 48, 64)
 """Spacing scale, in pixels at the default text size."""
 
 RADIUS = {"board": 16, "card": 16, "button": 12, "chip": 8}
-"""Corner radii in pixels. The radius of a tile is a tenth of its cell."""
+"""Corner radii in pixels. The corner radius of a tile is a tenth of its cell."""
 
 TYPE = {
     "caption": (12, 16, 500),
@@ -139,7 +139,7 @@ TYPE = {
     "page": (32, 40, 800),
     "figure": (40, 44, 800),
 }
-"""Text styles: font size in pixels, line height in pixels, weight."""
+"""Text styles: the font size and line height in pixels, and the font weight."""
 
 MOTION_MS = {
     "slide": 90,
@@ -162,7 +162,7 @@ def _tokens(colours: Iterable[str]) -> dict[str, Any]:
 def _theme(
     name: str, title: str, colours: str, inks: tuple[str, str], tiles: str, beyond: str
 ) -> Theme:
-    """Build a theme from colours in the order of `TOKENS`, two inks and the tile faces."""
+    """Build a theme from the colours of `TOKENS`, two text colours and the tiles' backgrounds."""
     return Theme(
         name=name,
         title=title,
@@ -223,8 +223,8 @@ COLOUR_BLIND = _theme(
 
 _BLACK, _GREY, _WHITE = "#000000", "#555555", "#ffffff"
 
-# Palette indexes for 256-colour terminals: `TOKENS`, then tiles up to 131072, then larger tiles.
-# These are the closest colours that pass the contrast and difference checks.
+# Palette indexes for terminals with 256 colours: for `TOKENS`, for tiles up to 131072, and for
+# larger tiles. They select the closest colours that pass the tests for contrast and difference.
 _INKS_256 = (_BLACK, _WHITE)
 _IN_256 = {
     "light": (
@@ -251,10 +251,10 @@ _IN_256 = {
 
 
 def _of_256(indexes: str) -> str:
-    """Convert palette indexes to RGB colours that Rich maps back to the same indexes."""
+    """Convert palette indexes to RGB colours, which Rich maps back to the same indexes."""
 
     def colour(index: int) -> str:
-        if index >= 232:  # grey ramp; Rich rounds greys to steps of 1/25
+        if index >= 232:  # greys, which Rich rounds to steps of 1/25
             return "#" + f"{round(10.2 * (index - 231)):02x}" * 3
         levels = ((index - 16) // 36, (index - 16) // 6 % 6, (index - 16) % 6)
         return "#" + "".join(f"{40 * level + 55 * (level > 0):02x}" for level in levels)
@@ -269,9 +269,10 @@ def in_256_colours(theme: Theme) -> Theme:
     return theme._replace(tiles=small, beyond=large, **_tokens(surfaces.split()))
 
 
-# The 16 standard colours, as rendered by the Linux console. Terminals differ, so tiles use only
-# colours that are clearly light or dark on every terminal: no green, brown, cyan or dark grey. Bold
-# text is avoided because xterm brightens its dark colours, which turns black numbers grey.
+# The 16 standard colours of the Linux console. Other terminals display these colours differently,
+# so tiles only use colours that are clearly light or dark everywhere: no green, brown, cyan or dark
+# grey. Tiles have no bold text, because xterm brightens dark colours in bold text and would show
+# black numbers in grey.
 _SIXTEEN = _styles(
     "#aaaaaa #ffff55 #ff5555 #ff55ff #55ffff #55ff55 #aa0000 #0000aa #aa00aa #ffffff",
     dark=_BLACK,
@@ -279,14 +280,14 @@ _SIXTEEN = _styles(
 )
 _BY_NIGHT = ("#ffff55", _BLACK, "#55ffff", "#ff5555", "#55ff55")
 _BY_DAY = ("#aa0000", _WHITE, "#0000aa", "#aa00aa", "#0000aa")
-"""The theme colours from `accent` to `good`, in the order of `TOKENS`."""
+"""Theme colours from `accent` to `good`, in the order of `TOKENS`."""
 
 
 def in_sixteen_colours(theme: Theme) -> Theme:
     """Adapt a theme to a terminal with 16 colours.
 
     Tile numbers have a contrast of at least 4.5:1, and consecutive tiles differ in colour. Tiles
-    above 1024 reuse the colours of smaller tiles.
+    above 1024 have the colours of smaller tiles.
     """
     page, ink, signs = (_BLACK, _WHITE, _BY_NIGHT) if theme.dark else (_WHITE, _BLACK, _BY_DAY)
     colours = page, page, page, _GREY, ink, ink, *signs, _BLACK, _GREY
@@ -302,7 +303,7 @@ def get_theme(name: str) -> Theme:
     """Look up a theme by name.
 
     Raises:
-        ThemeError: No theme has that name; the message suggests the closest match.
+        ThemeError: If no theme has this name; the message suggests the closest match.
     """
     if name not in BY_NAME:
         raise ThemeError(f"unknown theme {name!r}{did_you_mean(name, BY_NAME)}")
@@ -310,6 +311,6 @@ def get_theme(name: str) -> Theme:
 
 
 def next_theme(name: str) -> Theme:
-    """Return the next theme in menu order, wrapping around."""
+    """Return the next theme in the order of the menu, starting again after the last theme."""
     index = THEMES.index(get_theme(name))
     return THEMES[(index + 1) % len(THEMES)]

@@ -11,14 +11,14 @@ from py2048.players import Unit
 from py2048.review.games import Review
 from py2048.review.levels import LEVELS, Goals, Level, TileShare
 from py2048.review.moves import Grade, MoveReview
-from py2048.review.reasons import Habit, Reason, ReasonKind
+from py2048.review.reasons import Habit, ReasonKind
 
 _LUCK = (N_("average"), N_("good"), N_("very good"))
 _BAD_LUCK = (N_("average"), N_("bad"), N_("very bad"))
 
 
 def grade_word(grade: Grade, count: int) -> str:
-    """Return the name of a grade, in the plural form for `count` moves."""
+    """Return the name of a grade, in the singular or plural form for `count` moves."""
     words = {
         Grade.BEST: ngettext("best", "best", count),
         Grade.GOOD: ngettext("good", "good", count),
@@ -33,7 +33,7 @@ _NAMES = dict(zip(Direction, (N_("Up"), N_("Down"), N_("Left"), N_("Right")), st
 
 
 def name_of(direction: Direction) -> str:
-    """Return a direction at the start of a sentence or on its own: "Left"."""
+    """Return the name of a direction for the start of a sentence, such as "Left"."""
     return _(_NAMES[direction])
 
 
@@ -41,7 +41,7 @@ _WAYS = dict(zip(Direction, (N_("up"), N_("down"), N_("left"), N_("right")), str
 
 
 def way_of(direction: Direction) -> str:
-    """Return a direction within a sentence: you went "left"."""
+    """Return the name of a direction for use within a sentence, such as "left"."""
     return _(_WAYS[direction])
 
 
@@ -80,7 +80,7 @@ _REASONS = {
         N_("Five moves after {played}, {here} cells are free on average; after {best}, {there}."),
     ),
 }
-"""Name of each kind of reason, the habit it becomes, and the sentence with its numbers."""
+"""Texts for each kind of reason: its name, the bad habit, and a sentence with numbers."""
 
 _MAKE = N_("{n} of 100 games like yours make {tile}")
 _LAST = N_("{n} of 100 games like yours last 20 more moves")
@@ -88,23 +88,25 @@ _GAMES_AFTER, _N_AFTER = N_("{games} after {direction}"), N_("{n} after {directi
 
 
 def reason_name(kind: ReasonKind) -> str:
-    """Return the name of a kind of reason: "corner left"."""
+    """Return the name of a kind of reason, such as "corner left"."""
     return _(_REASONS[kind][0])
 
 
-def reason_text(reason: Reason, played: Direction, best: Direction) -> str:
-    """Return a reason as a sentence with the board's tiles and the counts of both moves."""
+def reason_text(move: MoveReview) -> str:
+    """Return a sentence about a move's reason, with tiles and counts, or "" if it is unknown."""
+    if not (reason := move.reason):
+        return ""
     digits = int(reason.kind is ReasonKind.ROOM)
     numbers = reason.numbers
     tiles = {name: number(numbers[name]) for name in ("tile", "behind") if name in numbers}
     return _(_REASONS[reason.kind][2]).format(
-        played=name_of(played), best=name_of(best), **tiles,
+        played=name_of(move.played), best=name_of(move.best), **tiles,
         here=number(numbers["played"], digits), there=number(numbers["best"], digits),
     )  # fmt: skip
 
 
 def habit_text(habit: Habit) -> str:
-    """Return a habit, how often it showed and what it costs."""
+    """Return a sentence about the frequency and the mean cost of a habit."""
     cost = max(round(100 * habit.cost), 1)
     name, text = _(_REASONS[habit.kind][1]), _habit_sentence(habit.count)
     return text.format(habit=name, count=number(habit.count), cost=number(cost))
@@ -119,7 +121,7 @@ def _habit_sentence(count: int) -> str:
 
 
 def level_name(level: Level | None) -> str:
-    """Return a level's name: "Casual", "Casual (0.17)" if it is near that, or "Perfect"."""
+    """Return the name of a level, such as "Casual", "Casual (0.17)" or "Perfect"."""
     if level is None:
         return _("Perfect")
     nearest = min(LEVELS, key=lambda each: abs(log(each.slip / level.slip)))
@@ -128,7 +130,7 @@ def level_name(level: Level | None) -> str:
 
 
 def fit_text(level: Level, shares: Iterable[TileShare]) -> str:
-    """Return how well a level fits a player's games, by the tiles that some games make."""
+    """Return a sentence that compares a player's largest tiles with those of the level."""
     text = _("{tile} in {n} of 100 games, expected {expected}")
     made = (
         text.format(tile=number(tile), n=per_100(observed), expected=per_100(expected))
@@ -141,7 +143,7 @@ _LEVEL_NAMES = N_("Beginner"), N_("Casual"), N_("Practised"), N_("Strong"), N_("
 
 
 def outcome_text(move: MoveReview, directions: Sequence[Direction]) -> str:
-    """Return how many of 100 games reach the goal after some of a position's moves.
+    """Describe how many games in 100 reach the goal after each of the given moves.
 
     Example: "62 of 100 games like yours make 512 after Left; 48 after Down."
     """
@@ -154,13 +156,13 @@ def outcome_text(move: MoveReview, directions: Sequence[Direction]) -> str:
 
 
 def games_text(move: MoveReview, direction: Direction) -> str:
-    """Return how many of 100 games reach the goal: "62 of 100 games like yours make 512"."""
+    """Return a text such as "62 of 100 games like yours make 512"."""
     text, tile = _LAST if move.survival else _MAKE, number(move.goal.tile) if move.goal else ""
     return _(text).format(n=per_100(move.values[direction]), tile=tile)
 
 
 def goals_text(move: MoveReview) -> str:
-    """Return the chances of the next two tiles: "512: 62 %, 1,024: 8 %"."""
+    """Return the chances of the next two goals, as in "512: 62 %, 1,024: 8 %"."""
     if move.goal is None:
         return ""
     chances = dict(zip(move.goal, (move.values, move.next_values), strict=True))
@@ -174,21 +176,21 @@ def goals_text(move: MoveReview) -> str:
 
 
 def why_text(move: MoveReview) -> str:
-    """Return what the move played costs and, if the games show it, why; empty for the best move."""
+    """Return what a move cost and, if known, why. Return "" for the best move."""
     if move.played is move.best or not move.goal:
         return ""
-    reason = reason_text(move.reason, move.played, move.best) if move.reason else ""
-    return " ".join(filter(None, [outcome_text(move, [move.best, move.played]), reason]))
+    texts = outcome_text(move, [move.best, move.played]), reason_text(move)
+    return " ".join(filter(None, texts))
 
 
 def goal_text(goal: Goals, made: int) -> str:
-    """Return what to say when a new largest tile is made."""
+    """Return the message for a new largest tile."""
     text = _("You made {made}. Next: {tile}.")
     return text.format(made=number(made), tile=number(goal.tile))
 
 
 def sentences() -> dict[str, object]:
-    """Return the sentences of hints and reviews, which pages without a server fill in."""
+    """Return the sentences for hints and reviews that pages need to work without a server."""
     return {
         "make": _(_MAKE), "last": _(_LAST), "games": _(_GAMES_AFTER), "also": _(_N_AFTER),
         "reasons": {kind: [*map(_, texts)] for kind, texts in _REASONS.items()},
@@ -199,44 +201,45 @@ def sentences() -> dict[str, object]:
 
 
 def per_100(share: float) -> str:
-    """Format a probability as a number of games in 100."""
+    """Format a probability as the number of games in 100."""
     return number(100 * share)
 
 
 def percent(share: float) -> str:
-    """Format a share: "15 %", "0.4 %", "0 %"."""
+    """Format a share as a percentage, such as "15 %", "0.4 %" or "0 %"."""
     return f"{number(100 * share, int(0.0005 <= share < 0.095))} %"
 
 
 def accuracy_note(accuracy: float | None) -> str:
-    """Return one line that explains an accuracy."""
+    """Return a line of text that explains an accuracy."""
     if accuracy is None:
         return _("Accuracy is known after ten moves that matter.")
     return _("Accuracy: random moves 0 %, the best 100 %.")
 
 
 def accuracy_text(accuracy: float | None, decimals: int = 1) -> str:
-    """Format an accuracy: "82.3 %", or "not yet" if too few moves are known."""
+    """Format an accuracy, such as "82.3 %", or "not yet" if it is unknown."""
     return _("not yet") if accuracy is None else f"{number(accuracy, decimals)} %"
 
 
 def luck_word(luck: float, swing: float) -> str:
-    """Describe luck in a word or two: "good"; empty if the game left nothing to chance.
+    """Describe luck in a word or two, such as "good", or return "" for a game without randomness.
 
-    Luck is compared with its standard deviation in the same game, because the values of tiles vary
-    more in a game that is close to ending for a long time. Two out of three games are "average",
-    and one in twenty is "very good" or "very bad", regardless of skill.
+    The word depends on the luck divided by its standard deviation in this game. The deviation is
+    larger in a game that is close to its end for a long time, because spawns matter more. Two games
+    in three have "average" luck, and one game in twenty has "very good" or "very bad" luck,
+    regardless of skill.
 
     Args:
         luck: Total luck of the game.
-        swing: Its standard deviation, see `Review.swing`.
+        swing: Standard deviation of the luck (see `Review.swing`).
     """
     words = _LUCK if luck >= 0 else _BAD_LUCK
     return _(words[min(int(abs(luck) / swing), 2)]) if swing else ""
 
 
 def columns(rows: Sequence[Sequence[str]]) -> str:
-    """Align rows as text: the first column left, the others right."""
+    """Format rows as a text table, with the first column aligned left and the others right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join(
         "  ".join([first.ljust(widths[0]), *map(str.rjust, others, widths[1:])]).rstrip()
@@ -245,7 +248,7 @@ def columns(rows: Sequence[Sequence[str]]) -> str:
 
 
 def plain_amount(unit: Unit, value: float, *, signed: bool = False) -> str:
-    """Format a loss or luck without "points": "1,203", "+3.4", "0.42 %".
+    """Format a loss or a luck without the word "points", as in "1,203", "+3.4" or "0.42 %".
 
     Values below ten have one decimal.
     """
@@ -257,23 +260,23 @@ def plain_amount(unit: Unit, value: float, *, signed: bool = False) -> str:
 
 
 def amount(unit: Unit, value: float, *, signed: bool = False) -> str:
-    """Format a value with its unit: ``1,203 points``, ``4.20 %``, or a bare rating."""
+    """Format a value with its unit, as in ``1,203 points`` or ``4.20 %``. Ratings have no unit."""
     text = plain_amount(unit, value, signed=signed)
     return ngettext("{n} point", "{n} points", 2).format(n=text) if unit is Unit.POINTS else text
 
 
 def describe_review(review: Review, *, brief: bool = False) -> list[str]:
-    """Summarise a review in lines of text, without its moves.
+    """Return a review's summary as lines of text. The lines do not list the moves.
 
     Args:
         review: The review to summarise.
-        brief: Omit the judge, the totals and the phases.
+        brief: Whether to omit the judge, the totals and the phases.
     """
     text = _("accuracy {accuracy}") if brief else _("accuracy {accuracy}, judged by {judge}")
     if review.level:
         text = _("accuracy at level {level}: {accuracy}")
     accuracy, level = accuracy_text(review.accuracy), level_name(review.level)
-    lines = [text.format(accuracy=accuracy, level=level, judge=review.judge)]
+    lines = [text.format(accuracy=accuracy, level=level, judge=_(review.judge))]
     lines += [] if brief else [accuracy_note(review.accuracy)]
     if len(review.moves) < review.record.plies:
         text = _("reviewed: {done} of {count} moves")
@@ -293,12 +296,12 @@ def describe_review(review: Review, *, brief: bool = False) -> list[str]:
 
 
 def counted(counts: Mapping[Grade, int]) -> list[str]:
-    """List the number of moves per grade: "3 mistakes"; grades without moves are omitted."""
+    """List the number of moves for each grade that occurs, as in "3 mistakes"."""
     return [f"{number(n)} {grade_word(grade, n)}" for grade, n in counts.items() if n]
 
 
 def _sums(review: Review) -> list[str]:
-    """Describe total loss and luck, and the phase in which most was lost."""
+    """Describe the total loss, the luck, and the phase with the largest loss."""
     unit, phase = review.unit, review.worst_phase
     outcome = _("the moves lost {points}") if review.loss >= 0 else _("the moves gained {points}")
     outcome = outcome.format(points=amount(unit, abs(review.loss)))
@@ -317,15 +320,14 @@ def _sums(review: Review) -> list[str]:
 
 
 def describe_move(review: Review, move: MoveReview) -> str:
-    """Describe a move's grade, its loss and the better move."""
+    """Describe the grade of a move, its loss and the better move."""
     grade, played = grade_word(move.grade, 1), way_of(move.played)
     if move.played is move.best:
         return f"{move.ply}. {played}: {grade}"
+    facts = {"ply": move.ply, "grade": grade, "played": played, "best": way_of(move.best)}
     if move.goal:
         text = _("move {ply}, {grade}: you went {played}, and {best} was best. {why}")
-        facts = {"ply": move.ply, "grade": grade, "played": played, "best": way_of(move.best)}
         return text.format(**facts, why=why_text(move))
     text = _("{ply}. {played}, {grade}: lost {points}, {share} of the chances; best was {best}")
     points, share = amount(review.unit, move.loss), percent(move.share)
-    facts = {"ply": move.ply, "played": played, "grade": grade, "best": way_of(move.best)}
     return text.format(points=points, share=share, **facts)

@@ -1,4 +1,4 @@
-"""Reviews of games: the quality of each move, and how much was luck."""
+"""Game reviews: the quality of each move, and the share of luck in the result."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Compiled playouts, one kernel for each kind of board and evaluation.
+"""Compiled playouts, with a kernel for each kind of board and evaluation.
 
-`py2048.review.playouts` describes the player, the random numbers and the counts, and contains the
-plain reference.
+`py2048.review.playouts` describes the simulated player, the random numbers and the counts, and
+contains the reference implementation.
 """
 
 from __future__ import annotations
@@ -31,22 +31,25 @@ from py2048.players.search._expectimax_kernels import (
 from py2048.players.search.context import ARENA_SLOTS, SearchContext, SearchContexts
 
 PLY, FIRST, COUNT, DIRECTIONS, GOAL, NEXT, CORNER, SMALL, LARGE, PAIR = range(10)
-"""Columns of a job: number of the move, first game, number of games, bit set of the directions to
-try, the two goals as tiles, and the tiles to watch as ranks (0 for none).
+"""Columns of a job: the number of the move, the number of the first game, the number of games, a
+bit set of the directions to try, the next two goals as tiles, and the watched tiles as ranks (0 for
+none).
 """
 JOB = 10
 
 (GAMES, MOVES, MERGED, LARGEST, MADE, NEXT_MADE, SURVIVED, OUT, TRAPPED, MEETING, ROOM) = range(11)
-"""Columns of the sums. The sums of the squares of the last three follow.
+"""Columns of the sums. Three more columns are the sums of squares of TRAPPED, MEETING and ROOM.
 
-MERGED has the points of all merges, and LARGEST the largest rank at the end.
+MERGED is the sum of the points of all merges, and LARGEST the largest rank on the final board.
 """
 SQUARES, SUMS = 3, 14
 
 SURVIVAL_MOVES, CORNER_MOVES, ROOM_MOVES = 20, 10, 5
-"""When survival, the corner and the room are counted, in moves after the judged one."""
+"""After these numbers of moves, a playout records whether the game has survived, whether the
+largest tile has left its corner, and how many cells are empty.
+"""
 WATCHED_BOARDS = 20
-"""Boards on which traps and meetings are watched."""
+"""Number of boards per game that playouts check for trapped tiles and merged pairs."""
 WARM_UP_WORDS = 12
 
 SCRATCH = np.int64(ARENA_SLOTS - 1)
@@ -60,7 +63,7 @@ Longs = NDArray[np.int64]
 
 @kernel(inline=True, borrows=True)
 def next_word(state: State) -> tuple[Word, State]:
-    """Return the next 32-bit word of sfc32, and the new state."""
+    """Return the next 32-bit word of the sfc32 generator, and its new state."""
     a, b, c, counter = state
     word = (a + b + counter) & LOW
     turned = ((c << TURN) | (c >> REST)) & LOW
@@ -69,7 +72,7 @@ def next_word(state: State) -> tuple[Word, State]:
 
 @kernel(borrows=True)
 def seeded(seed: Word, ply: Int, game: Int) -> State:
-    """Return the state with which a game starts."""
+    """Return the generator state at the start of a game."""
     state = (seed & LOW, np.uint64(ply) & LOW, np.uint64(game) & LOW, ONE)
     for _ in range(WARM_UP_WORDS):
         _word, state = next_word(state)
@@ -78,7 +81,7 @@ def seeded(seed: Word, ply: Int, game: Int) -> State:
 
 @kernel(borrows=True)
 def is_out(cells: Cells, rows: Int, columns: Int, rank: Int) -> bool:
-    """Return whether no corner has a tile of at least this rank."""
+    """Return whether all corner tiles have ranks below `rank`."""
     end = rows * columns
     best = max(cells[0], cells[columns - 1], cells[end - columns], cells[end - 1])
     return bool(best < rank)
@@ -86,7 +89,7 @@ def is_out(cells: Cells, rows: Int, columns: Int, rank: Int) -> bool:
 
 @kernel(borrows=True)
 def is_trapped(cells: Cells, rows: Int, columns: Int, small: Int, large: Int) -> bool:
-    """Return whether a small tile on an edge has a large one on its inner side."""
+    """Return whether a large tile traps a small tile at the edge of the board."""
     last, under = (rows - 1) * columns, max(rows - 2, 0) * columns
     for column in range(columns):
         if rows > 1 and (
@@ -106,7 +109,7 @@ def is_trapped(cells: Cells, rows: Int, columns: Int, small: Int, large: Int) ->
 
 @kernel(borrows=True)
 def sum_above(cells: Cells, rank: Int) -> np.int64:
-    """Return the sum of the tiles above a rank."""
+    """Return the sum of all tiles whose rank is above `rank`."""
     total = np.int64(0)
     for cell in range(len(cells)):
         if cells[cell] > rank:
@@ -118,14 +121,14 @@ def sum_above(cells: Cells, rank: Int) -> np.int64:
 def observe(
     cells: Cells, rows: Int, columns: Int, count: Int, above: Int, job: Longs, game: Longs
 ) -> None:
-    """Count on one of a game's first boards.
+    """Update a game's counts with the board after `count` moves.
 
     Args:
         cells: The board as ranks.
         rows: Number of rows.
         columns: Number of columns.
-        count: Number of moves since the judged one.
-        above: Sum of the tiles above the pair on the board before it.
+        count: Number of moves since the judged move.
+        above: Sum of all tiles larger than the watched pair's on the board before the judged move.
         job: The job.
         game: The game's counts, `[SUMS]`.
     """
@@ -142,7 +145,7 @@ def observe(
 
 
 def make_choose_kernel(parts: Parts) -> Kernel:
-    """Build the kernel that returns the move that a player judges best, or -1 if none is legal."""
+    """Build the kernel that returns the simulated player's move, or -1 if none is legal."""
     fetch, (_, move_value) = parts.fetch, make_leaf_kernels(parts)
 
     @kernel(borrows=True)
@@ -167,7 +170,7 @@ def make_choose_kernel(parts: Parts) -> Kernel:
 
 
 def make_spawn_kernel(parts: Parts) -> Kernel:
-    """Build the kernel that spawns a tile, drawn from two words."""
+    """Build the kernel that spawns the tile determined by two random words."""
     with_tile, with_spawn = parts.with_tile, parts.with_spawn
     _, first, _ = make_spawn_kernels(parts)
 
@@ -182,14 +185,14 @@ def make_spawn_kernel(parts: Parts) -> Kernel:
 
 
 def make_game_kernel(parts: Parts) -> Kernel:
-    """Build the kernel that plays a game on."""
+    """Build the kernel that plays a game to its end."""
     load, store, slides, ranks_on = parts.load, parts.store, parts.slides, parts.ranks_on
     choose, spawn = make_choose_kernel(parts), make_spawn_kernel(parts)
     is_won, _ = make_leaf_kernels(parts)
 
     @kernel(inline=True, borrows=True)
     def makes(after: Board, points: Int, tile: Int, context: SearchContext) -> bool:
-        """Return whether a slide that earned `points` made this tile or a larger one."""
+        """Return whether a slide that gained `points` created this tile or a larger one."""
         if points < tile:
             return False
         return bool(ranks_on(after, context) >= np.uint64(tile))
@@ -205,7 +208,7 @@ def make_game_kernel(parts: Parts) -> Kernel:
         weights: Weights,
         game: Longs,
     ) -> None:
-        """Play a game on from `move` and count in `game`, `[SUMS]`; see `play`."""
+        """Continue a game from `move`, and store its counts in `game`, int64 `[SUMS]`."""
         scratch, above = context.arena[SCRATCH, : context.cells], sum_above(cells, job[PAIR])
         moves = slides(load(cells, ROOT_LEVEL, context), ROOT_LEVEL, context)
         count, is_stopped = np.int64(0), False
@@ -240,7 +243,7 @@ def make_game_kernel(parts: Parts) -> Kernel:
 
 
 def make_playouts(parts: Parts) -> Kernel:
-    """Build the kernel that plays games on from positions."""
+    """Build the kernel that plays all games of a job."""
     play_game = make_game_kernel(parts)
 
     @kernel(borrows=True)
@@ -258,14 +261,14 @@ def make_playouts(parts: Parts) -> Kernel:
 
         Args:
             cells: Board before the moves as ranks, uint8 `[cells]`.
-            job: int64 `[JOB]`; the directions must be legal.
+            job: The job, int64 `[JOB]`, which must only contain legal directions.
             seed: Seed of the games.
-            misjudgement: By how much the player misjudges moves at most, as a share of their value.
+            misjudgement: Maximum relative error of the player's move values.
             contexts: The context of this thread, as an array of length 1.
             weights: Network weights.
             game: Scratch space, int64 `[SUMS]`.
-            sums: Increased by the sums for each direction and parity of the game's number, int64
-                `[4, 2, SUMS]`.
+            sums: Array that the counts are added to, int64 `[4, 2, SUMS]`, indexed by direction and
+                by the parity of the game's number.
         """
         for direction in range(4):
             if job[DIRECTIONS] >> direction & 1:

@@ -1,7 +1,7 @@
-"""Hints and reviews in the background, without blocking the screen.
+"""Compute hints and reviews in the background, without blocking the screen.
 
-A worker thread evaluates a `PositionSnapshot`. The resulting `Hint` carries the session's version,
-so answers to outdated positions can be dropped.
+A worker thread evaluates a `PositionSnapshot`. The resulting `Hint` contains the version of the
+session, so that hints for older positions can be discarded.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from py2048.core.board import Board
 from py2048.core.direction import Direction
@@ -29,20 +29,21 @@ PROGRESS_PERIOD_S = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """A player's choice and its evaluation of the legal moves.
+    """The move that a player chose, and its evaluation of the legal moves.
 
     Attributes:
         direction: The chosen direction.
         values: Value of each legal direction, corrected by the player's measured overestimate
-            (`Meaning.excess`). If the player only knows which direction is best, the others are
-            missing.
-        player: Spec of the player that answered.
+            (`Meaning.excess`). If the player knows only the best direction, the other directions
+            are missing.
+        player: Spec of the player that gave the hint.
         version: Session version of the position.
-        meaning: What the values mean.
-        instead_of: Spec of the requested player while it is still being compiled; otherwise empty.
+        meaning: The meaning of the values.
+        instead_of: Spec of the requested player, if ``quick`` gave the hint because the requested
+            player is not ready yet. Otherwise empty.
         position: The position, if known.
-        judged: The judgement for a level, if there is one. `values` are then the chances of making
-            its goal.
+        judged: The review of the best move for a level, if one was requested. If `judged` is set,
+            `values` are the chances of reaching the level's goal.
     """
 
     direction: Direction
@@ -56,26 +57,26 @@ class Hint:
 
     @property
     def ranked(self) -> list[tuple[Direction, float]]:
-        """Legal directions and their values, best first."""
+        """The legal directions with their values, best direction first."""
         return sorted(self.values.items(), key=lambda item: -item[1])
 
     @property
     def points(self) -> float | None:
-        """Expected further points when the policy in `meaning` plays on, if values are points."""
+        """Expected points from the rest of the game, or None if the values are not points."""
         if self.meaning.unit is not Unit.POINTS or not self.values:
             return None
         return max(self.values.values())
 
     @property
     def losses(self) -> list[tuple[Direction, float]]:
-        """Legal directions and their losses relative to the best one, best first."""
+        """The legal directions with their loss relative to the best direction, best first."""
         most = max(self.values.values(), default=0.0)
         return [(direction, most - value) for direction, value in self.ranked]
 
 
 @dataclass(frozen=True, slots=True)
 class PositionSnapshot:
-    """A position to evaluate, independent of its session.
+    """An immutable copy of a session's position, for evaluation in another thread.
 
     Attributes:
         rules: Rules of the game.
@@ -92,10 +93,10 @@ class PositionSnapshot:
     score: int = 0
 
     def judge(self, level: Level) -> Hint:
-        """Return the best move for players of a level, and the chance of the goal after each move.
+        """Return a hint for a level: the best move, and each move's chance of reaching the goal.
 
         Raises:
-            PlayerError: Moves cannot be judged for a level under these rules.
+            PlayerError: If moves cannot be judged for a level under these rules.
         """
         from py2048.review.coaching import judge_position
 
@@ -107,23 +108,23 @@ class PositionSnapshot:
         )
 
     def ask(self, player: Player, *, only_move: bool = False) -> Hint:
-        """Return the player's move and its evaluation of each direction.
+        """Return a hint with the player's move and its evaluation of each direction.
 
-        This may be slow and is safe in a separate thread. The player does not see the game's seed,
-        so it cannot predict spawns.
+        The call may be slow, and can run in a separate thread. The player does not see the game's
+        seed, so it cannot predict spawns.
 
         Args:
             player: The player.
-            only_move: Skip the values; autoplay needs only the move.
+            only_move: Whether to omit the values, which autoplay does not need.
 
         Raises:
-            PlayerError: The player chose an illegal direction.
+            PlayerError: If the player chose an illegal direction.
         """
         game = Game(self.rules, seed=0, board=self.board)
         meaning = Meaning() if only_move else meaning_of(player, game)
         rated = {} if only_move else player.rate(game)
         highest, excess = max(rated.values(), default=0.0), meaning.excess
-        if meaning.unit is Unit.POINTS and not meaning.is_exact:  # keep the estimate positive
+        if meaning.unit is Unit.POINTS and not meaning.is_exact:  # keeps the estimate positive
             excess = min(excess, highest / 2 if highest > 2 else highest - 1)
         values = {direction: value - excess for direction, value in rated.items()}
         direction = player.choose(game)
@@ -142,24 +143,25 @@ def advise(
     only_move: bool = False,
     apart: bool = True,
 ) -> Iterator[Hint | Compiling]:
-    """Yield a player's hint, and a quicker one first if the player must be compiled.
+    """Yield a player's hint, preceded by a quick hint if the player is not compiled yet.
 
-    If the player is ready, only its hint is yielded. Otherwise the first item is a hint by the
-    player `quick`, with `instead_of` set. The next items report the compiler's progress, and the
-    last one is the requested hint. Callers should wait `PROGRESS_PERIOD_S` between items. If a
-    caller stops early, compilation continues in the background.
+    If the player is already compiled, this function yields only the player's hint. Otherwise, the
+    first item is a hint from the player ``quick``, with `instead_of` set. The next items report the
+    compiler's progress, and the last item is the requested hint. Callers should wait
+    `PROGRESS_PERIOD_S` between items. If the caller stops early, the compilation continues in the
+    background.
 
     Args:
         snapshot: The position.
         player: The requested player.
-        level: If given, the last hint is judged for this level, where that is possible.
-        only_move: As for `PositionSnapshot.ask`; no quicker hint is given.
-        apart: Compile in another process, which does not block the screen.
+        level: The last hint is judged for this level, if the rules support levels.
+        only_move: Whether to omit the values and the quick hint, as in `PositionSnapshot.ask`.
+        apart: Whether to compile in a separate process, which keeps the screen responsive.
 
     Raises:
-        PlayerError: The player chose an illegal direction.
+        PlayerError: If the player chose an illegal direction.
     """
-    # NumPy and the players import too slowly for a screen's first frame.
+    # Importing NumPy and the players at module level would delay the first frame of a screen.
     from py2048.engine.jit.progress import NotReadyError, ready_only
     from py2048.players.simple import QuickPlayer
 
@@ -169,7 +171,7 @@ def advise(
         from py2048.review.coaching import why_not
 
         judges = not why_not(snapshot.rules)
-    # A search is not asked in addition, because its network may be large.
+    # If a level judges the position, the player's network, which may be large, is not loaded.
     if not level or not judges or not isinstance(player, SearchPlayer):
         try:
             with ready_only():
@@ -187,36 +189,37 @@ def advise(
             judged = snapshot.judge(level)
     except NotReadyError:
         yield replace(hint or snapshot.ask(QuickPlayer()), instead_of=str(level))
-        yield from _prepared(LevelPlayer(level), snapshot.rules, apart=False)
+        yield from _prepared(LevelPlayer(level), snapshot.rules, apart=apart)
         judged = snapshot.judge(level)
     yield judged
 
 
 @dataclass(frozen=True, slots=True)
 class LevelPlayer:
-    """Plays the best moves for players of a level, as a `Player`."""
+    """A `Player` that plays the best moves for a level."""
 
     level: Level
 
     @property
     def name(self) -> str:
-        """Name of the judge."""
-        return f"playouts at level {self.level}"
+        """Name of the level."""
+        return str(self.level)
 
     def choose(self, game: Game) -> Direction:
-        """Return the move with the highest chance."""
+        """Return the move with the highest chance of reaching the goal."""
         return PositionSnapshot(game.rules, game.board, 0).judge(self.level).direction
 
     def rate(self, game: Game) -> dict[Direction, float]:
-        """Return the chance of the goal after each move."""
+        """Return the chance of reaching the goal after each move."""
         return dict(PositionSnapshot(game.rules, game.board, 0).judge(self.level).values)
 
 
 def _prepared(player: Player, rules: Rules, *, apart: bool = True) -> Iterator[Compiling]:
-    """Yield the compiler's progress until the player is ready."""
-    from py2048.players.preparing import prepare
+    """Yield the compiler's progress until the player's kernels are compiled."""
+    from py2048.players import preparing
 
-    preparation = prepare(player, rules, in_subprocess=apart)
+    module = __name__ if isinstance(player, LevelPlayer) else preparing.__name__
+    preparation = preparing.prepare(player, rules, module if apart else None)
     while not preparation.is_over:
         yield preparation.progress
 
@@ -224,21 +227,21 @@ def _prepared(player: Player, rules: Rules, *, apart: bool = True) -> Iterator[C
 # Judges
 
 BATCH_S = 0.1
-"""Interval at which reviewed moves are passed on, so that screens do not update for each move."""
+"""Seconds between batches of reviewed moves, so that screens do not update for each move."""
 
 ReviewUpdate = Judge | Review | tuple[MoveReview, ...]
-"""An intermediate or final result of `review_game`."""
+"""An intermediate result or the final result of `review_game`."""
 
 
 def ready_judge(rules: Rules, start: Board | None = None) -> Generator[Compiling, None, Judge]:
-    """Yield the compiler's progress, then return the best judge, compiled.
+    """Yield the compiler's progress, and return the best judge when its kernels are compiled.
 
     Args:
         rules: Rules of the game.
         start: Starting position, as for `py2048.review.judge_for`.
 
     Raises:
-        PlayerError: No judge supports the rules.
+        PlayerError: If no judge supports the rules.
     """
     from py2048.engine.jit.progress import NotReadyError, ready_only
 
@@ -253,18 +256,19 @@ def ready_judge(rules: Rules, start: Board | None = None) -> Generator[Compiling
 
 
 def review_game(record: Record, level: Level | None = None) -> Iterator[ReviewUpdate | Compiling]:
-    """Yield the compiler's progress, the judge, batches of reviewed moves, and finally the review.
+    """Review a game; yield compilation progress, the judge, batches of moves and the review.
 
-    For a level, a later review of a move replaces the earlier one. Boards with an exact solution
-    and rules under which a level cannot play are reviewed for perfect play.
+    A review for a level may yield the same move again with better values, and the last version
+    counts. Games on boards that can be solved exactly, or under rules that levels do not support,
+    are reviewed against perfect play.
 
     Args:
         record: The game.
-        level: Level of the player; None for perfect play.
+        level: Level of the player, or None for perfect play.
 
     Raises:
-        PlayerError: No judge supports the game.
-        RecordError: The record breaks its rules.
+        PlayerError: If no judge supports the game.
+        RecordError: If the record breaks its rules.
     """
     if level is not None:
         from py2048.review.coaching import why_not
@@ -293,6 +297,13 @@ def _review_at(record: Record, level: Level) -> Iterator[ReviewUpdate | Compilin
         with ready_only():
             judge.prepare()
     except NotReadyError:
-        yield from _prepared(player, record.rules, apart=False)
+        yield from _prepared(player, record.rules)
     yield judge
     yield from reviewing_at(record, judge)
+
+
+if __name__ == "__main__":
+    from py2048.players.preparing import compile_in_child
+    from py2048.review.levels import parse_level
+
+    compile_in_child(lambda name: LevelPlayer(cast("Level", parse_level(name))))

@@ -1,11 +1,12 @@
-"""Judging moves for players of a level, by games played on from every move.
+"""Judge moves for players of a given level by simulating the rest of the game after each move.
 
-A move's value is the chance that such a player then makes the goal. It is counted in games, so it
-has an error, and games are spent where they matter: first the same number after every move of a
-game, then more in the quarter of the positions whose moves differ most, then fixed batches where a
-grade is most likely to change, until a budget of moves is spent. Games are numbered for each
-position and move, and no clock influences the allocation, so equal seeds give equal reviews on any
-machine and any number of threads.
+The value of a move is the probability that a player of this level then reaches the goal. This
+probability is estimated from simulated games, called *playouts*, so it has a standard error.
+Playouts are allocated in three steps, until a budget of simulated moves is spent. First, every move
+gets the same number of playouts. Then more playouts go to a quarter of the positions, chosen
+because their moves differ most. Finally, batches of playouts go to the positions whose grades are
+most likely to change. The playouts of a move are numbered, and their allocation does not depend on
+time, so a seed gives the same review on any machine and with any number of threads.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from py2048.core.board import Board
 from py2048.core.direction import Direction
 from py2048.core.errors import PlayerError, missing_compiler
 from py2048.core.game import Game, Record, Turn
+from py2048.core.language import N_, _
 from py2048.core.rules import Rules, list_rules
 from py2048.engine.jit import IS_PLAIN
 from py2048.players import Unit
@@ -29,53 +31,55 @@ from py2048.players.ntuple.layout import board_kind
 from py2048.players.perfect import QUICK_CELLS
 from py2048.players.search.context import is_searchable
 from py2048.review import _playout_kernels as kernels
-from py2048.review.games import Review
+from py2048.review.games import Review, legal_turns
 from py2048.review.levels import LEVELS, Level, goal_of
 from py2048.review.moves import DIGITS, Grade, Judge, MoveReview, accuracy_of
 from py2048.review.reasons import MIN_Z, Reason, ReasonKind, watch
 from py2048.review.simulation import SEED, Batch, Playouts, Sums
 
 BUDGETS = {"4x4": 40_000_000, "small": 20_000_000, "cells": 4_000_000}
-"""Moves played for a review, by kind of board."""
+"""Number of simulated moves in a review, by kind of board."""
 LONG_GAME = 500
-"""The budget of a game with more moves is proportionally larger."""
+"""For games with more moves than this, the budget grows in proportion to the length."""
 
 HINT_SHARE = 1 / 128
-"""Share of the budget that a single position gets."""
+"""Share of the budget that is used to judge a single position."""
 
 PROBE_GAMES, BATCH_GAMES = 8, 64
-"""Games after each move: at first, and in the batches at the end."""
+"""Playouts per move, in the first estimate and in each later batch."""
 FIRST_GAMES, MORE_GAMES = 64, 512
-"""Most games after each move: of every position, and more of the decisive ones."""
+"""Maximum number of playouts per move, in every position and in decisive positions."""
 FIRST_SHARE, MORE_SHARE = 0.35, 0.75
-"""Share of the budget that may be spent when every position, and the decisive ones, have theirs."""
+"""Maximum share of the budget for step 1, and for steps 1 and 2 together."""
 DECISIVE_SHARE = 0.25
-"""Share of the positions that get more games, because their moves differ most."""
+"""Fraction of the positions that are treated as decisive, because their moves differ most."""
 CLEAR_GAMES = 256
-"""Games after each move that make the reason of a mistake clear."""
+"""Number of playouts per move after which the reason for a mistake is considered clear."""
 ROUND = 16
-"""Number of positions per round. Each gets one batch of games."""
+"""Number of positions per round. Each of them gets a batch of playouts."""
 MIN_DOUBT = 0.01
-"""Probability of another grade below which a position is settled."""
+"""Minimum probability that more playouts change a position's grade. Below it, none are added."""
 REASON_DOUBT = 0.05
-"""Doubt about a mistake without a clear reason."""
+"""Minimum doubt assumed for a mistake whose reason is not clear yet."""
 TYPICAL_LOSS = 0.04
-"""Standard deviation of the losses of moves."""
+"""Prior standard deviation of a move's loss, as a probability."""
 
 MIN_CHANCE = 0.02
-"""If even the best move makes the goal more rarely, the chance of surviving decides."""
+"""If no move has at least this chance of reaching the goal, the chance of survival is used instead.
+"""
 
 MIN_ERRORS = 2.5
-"""Losses of fewer standard errors do not count as mistakes."""
+"""A move counts as a mistake only if its loss is at least this many standard errors."""
 
 LOSSES = {Grade.INACCURACY: 0.03, Grade.MISTAKE: 0.06, Grade.BLUNDER: 0.12}
 """Minimum loss of each kind of mistake, as a probability."""
 
 MIN_VARIANCE = 0.25
-"""Minimum variance of a count; a few equal games prove nothing."""
+"""Lower limit for the variance of a count. A few equal counts do not prove that the variance is 0.
+"""
 
 _PER = {ReasonKind.ENDED: 100, ReasonKind.CORNER: 100}
-"""Counts of games are given per 100."""
+"""Kinds of reasons that count games. Their numbers are given per 100 games."""
 _COLUMNS = {
     ReasonKind.TRAPPED: kernels.TRAPPED,
     ReasonKind.MEETING: kernels.MEETING,
@@ -100,30 +104,33 @@ class Position(NamedTuple):
 
 
 def why_not(rules: Rules) -> str:
-    """Return why moves cannot be judged for a level under these rules, or an empty string."""
+    """Return the reason why the rules do not support levels, or an empty string."""
     if line := missing_compiler():
-        return f"judging moves for a level needs Numba: {line}"
+        return _("judging moves for a level needs Numba: {line}").format(line=line)
     if IS_PLAIN:
-        return "judging moves for a level needs compiled kernels"
+        return _("judging moves for a level needs compiled kernels")
     if rules.cells <= QUICK_CELLS:
-        return f"moves on boards of up to {QUICK_CELLS} cells are judged exactly, for every level"
-    return "" if is_searchable(rules) else f"{rules.name} is too large to judge moves for a level"
+        text = _("moves on boards of up to {n} cells are judged exactly, for every level")
+        return text.format(n=QUICK_CELLS)
+    text = _("{rules} is too large to judge moves for a level")
+    return "" if is_searchable(rules) else text.format(rules=rules.name)
 
 
 class Judgement:
-    """What is known about the moves of a position.
+    """The playouts of a position, and the resulting review of the move.
 
     Attributes:
         rules: Rules of the game.
         position: The position.
-        goal: The tiles to make.
+        goal: The tiles to reach.
         watch: The tiles to watch.
         directions: Legal directions.
-        sums: Counts of the games, int64 `[4, 2, columns]`; see `Playouts.play`.
-        since: Counts when the games began that measure the accuracy. Games that chose a position do
-            not measure it.
-        until: Counts when they ended; None while they are played. Later games are played until the
-            grade is clear, which would bias the accuracy.
+        sums: Counts from the playouts, int64 `[4, 2, columns]`; see `Playouts.play`.
+        since: The counts before the playouts that measure the accuracy started. Playouts that
+            helped to select the position are excluded.
+        until: The counts at the end of the playouts that measure the accuracy, or None while those
+            playouts are running. Later playouts continue until the grade is clear, so they would
+            bias the accuracy.
     """
 
     def __init__(self, rules: Rules, level: Level, position: Position) -> None:
@@ -139,21 +146,21 @@ class Judgement:
 
     @property
     def games(self) -> int:
-        """Number of games played on from each move."""
+        """Number of playouts for each move."""
         return int(self.sums[self.directions[0].value, :, kernels.GAMES].sum())
 
     def batch(self, games: int) -> Batch:
-        """Return the next games after every move."""
+        """Return the next batch of playouts for every move."""
         at, watch = self.position, self.watch
         return Batch(at.board, at.ply, self.goal, watch, self.directions, self.games, games)
 
     @property
     def played(self) -> Direction:
-        """Direction played, or the best one."""
+        """Direction played, or the best direction if unknown."""
         return self.position.played or self._best(self._chances(self._column))
 
     def contrast(self, counts: Sums) -> float:
-        """Return how much of the difference between the moves in some games is more than chance."""
+        """Return how much of the variance between the moves is not sampling noise, from 0 to 1."""
         chances = self._chances(self._column, counts).values()
         games = max(int(counts[self.directions[0].value, kernels.GAMES]), 1)
         spread = variance(chances) if len(chances) > 1 else 0.0
@@ -162,7 +169,7 @@ class Judgement:
 
     @property
     def doubt(self) -> float:
-        """The probability that more games change the grade."""
+        """The probability that more playouts would change the grade."""
         chances, played = self._chances(self._column), self.played
         grade, others = self._grade(played), [each for each in chances if each is not played]
         doubts = [
@@ -176,10 +183,11 @@ class Judgement:
     # --- results ---------------------------------------------------------------------------------
 
     def review(self, played: Direction | None = None) -> MoveReview:
-        """Review a legal direction, by default the one played.
+        """Return the review of a legal direction, by default the direction played.
 
-        The loss that counts for the accuracy is measured on other games than those that chose the
-        best move: choosing and measuring on the same games would invent losses.
+        For the accuracy, one half of the playouts selects the best move and the other half measures
+        the loss. If the same playouts selected the best move and measured the loss, the loss would
+        be too high.
         """
         column, played = self._column, played or self.played
         chances, grade = self._chances(column), self._grade(played)
@@ -195,7 +203,7 @@ class Judgement:
             accuracy=accuracy_of(share, stake),
             grade=grade,
             luck=0.0,
-            source="playouts",
+            source=N_("playouts"),
             chances={},
             goal=self.goal,
             games={each: int(games[each.value]) for each in chances},
@@ -206,19 +214,19 @@ class Judgement:
         )
 
     def _reason(self, played: Direction, best: Direction) -> Reason | None:
-        """Return what is clearly worse after a move than after the best one, if anything is."""
+        """Return the clearest reason why a move is worse than the best move, or None."""
         reasons = (self.compared(kind, played, best) for kind in self._kinds())
         clear = (reason for reason in reasons if reason.z >= MIN_Z)
         return max(clear, key=self._effect, default=None)
 
     def _effect(self, reason: Reason) -> float:
-        """Return the difference that a reason makes, as a share of the largest possible one."""
+        """Return a reason's effect, from 0 to 1 (the largest possible effect)."""
         numbers = reason.numbers
         most = {**_PER, ReasonKind.ROOM: self.rules.cells}.get(reason.kind, kernels.WATCHED_BOARDS)
         return abs(numbers["played"] - numbers["best"]) / most
 
     def _kinds(self) -> Iterator[ReasonKind]:
-        """Yield the kinds that were counted in this position."""
+        """Yield the kinds of reasons that can apply to this position."""
         tiles = {
             ReasonKind.CORNER: self.watch.corner,
             ReasonKind.TRAPPED: self.watch.small,
@@ -227,7 +235,7 @@ class Judgement:
         yield from (kind for kind in ReasonKind if tiles.get(kind, 1))
 
     def compared(self, kind: ReasonKind, played: Direction, best: Direction) -> Reason:
-        """Compare two moves on one count; `z` is positive if the first is worse."""
+        """Compare two moves for one kind of reason; `z` is positive if `played` is worse."""
         (bad, squared), (other, other_squared) = (
             _statistics(kind, self.sums[each.value].sum(axis=0)) for each in (played, best)
         )
@@ -274,10 +282,10 @@ class Judgement:
         return grade_for(chances[best] - chances[played], error)
 
     def _cross_fitted(self, column: int, played: Direction) -> tuple[float, float]:
-        """Return the loss of a move and that of a random one, from the even and the odd games.
+        """Return the loss of a move and of a random move, estimated by cross-fitting.
 
-        Each half of the games measures the losses. All others choose the best move, and the weight
-        of the position.
+        The playouts are divided into even-numbered and odd-numbered ones. Each half measures the
+        losses once, while the other half selects the best move and weights the position.
         """
         until = self.sums if self.until is None else self.until
         losses, stakes = [], []
@@ -293,7 +301,7 @@ class Judgement:
 
 
 def _statistics(kind: ReasonKind, sums: Sums) -> tuple[float, float]:
-    """Return the mean of a count in some games, and the square of its standard error."""
+    """Return the mean of a count over some playouts, and the square of its standard error."""
     games = max(int(sums[kernels.GAMES]), 1)
     if kind in _PER:
         column = kernels.SURVIVED if kind is ReasonKind.ENDED else kernels.OUT
@@ -308,7 +316,7 @@ def _statistics(kind: ReasonKind, sums: Sums) -> tuple[float, float]:
 
 
 def grade_for(loss: float, error: float) -> Grade:
-    """Return the grade of a loss, as a probability, that is known with a standard error."""
+    """Return the grade for a loss in probability, given its standard error."""
     if loss <= MIN_ERRORS * error:
         return Grade.BEST if loss <= error else Grade.GOOD
     reached = [grade for grade, least in LOSSES.items() if loss >= least]
@@ -316,9 +324,9 @@ def grade_for(loss: float, error: float) -> Grade:
 
 
 def _doubt(grade: Grade, loss: float, error: float) -> float:
-    """Return the probability that a loss counted with an error belongs to another grade.
+    """Return the probability that the true loss belongs to another grade.
 
-    Most moves lose little, so a large loss in few games is probably chance.
+    Most moves lose little, so a large loss in a few playouts is probably due to chance.
     """
     weight = TYPICAL_LOSS**2 / (TYPICAL_LOSS**2 + error**2)
     bounds = [-1.0, *LOSSES.values(), 2.0]
@@ -329,16 +337,17 @@ def _doubt(grade: Grade, loss: float, error: float) -> float:
 
 
 class LevelJudge(Judge):
-    """Judges moves for players of a level. Thread-safe.
+    """A thread-safe judge for players of a level.
 
-    The value of a move is the probability of making the goal. Luck is not measured.
+    The value of a move is the probability that the player then reaches the goal. Luck is not
+    measured.
 
     Args:
         rules: Rules of the games.
         level: The level.
-        seed: Seed of the games played on.
-        threads: Number of threads; one for each CPU by default.
-        budget: Moves to play for a review of up to 500 moves; by default, see `BUDGETS`.
+        seed: Random seed of all playouts.
+        threads: Number of threads, by default one for each CPU.
+        budget: Number of moves to simulate in a review of at most 500 moves. Defaults to `BUDGETS`.
 
     Raises:
         PlayerError: See `why_not`.
@@ -368,11 +377,11 @@ class LevelJudge(Judge):
         self.play([Judgement(self.rules, self.level, Position(1, board))], 0)
 
     def rate(self, board: Board) -> Mapping[Direction, float]:
-        """Return the chance of the goal after each legal move."""
+        """Return the chance of reaching the goal after each legal move."""
         return self.review_move(board, 0).values if board.can_move() else {}
 
     def luck(self, turn: Turn, values: Mapping[Direction, float]) -> float:  # noqa: ARG002
-        """Return 0."""
+        """Return 0, because luck is not measured."""
         return 0.0
 
     def review_move(
@@ -384,17 +393,20 @@ class LevelJudge(Judge):
         *,
         ply: int = 1,
     ) -> MoveReview:
-        """Review a move, by default the best one.
+        """Review a move, by default the best move.
 
         Raises:
-            PlayerError: The move is illegal.
+            PlayerError: If the move is illegal.
         """
         if played not in (None, *board.legal_directions()):
             raise PlayerError(f"{played} is not a legal move to review")
         return self.judge(Position(ply, board, score, played)).review()
 
     def judge(self, position: Position) -> Judgement:
-        """Judge a position as thoroughly as a hint requires. A review can add games later."""
+        """Judge a position with the number of playouts for a hint.
+
+        A review can add playouts later.
+        """
         judgement = Judgement(self.rules, self.level, position)
         games, budget = PROBE_GAMES, self._budget * HINT_SHARE
         while games >= PROBE_GAMES and len(judgement.directions) > 1:
@@ -406,14 +418,14 @@ class LevelJudge(Judge):
     def review(
         self, positions: Iterable[Position], known: Iterable[Judgement] = ()
     ) -> Iterator[tuple[MoveReview, ...]]:
-        """Review the moves of a game, yielding reviews as they are found and improved.
+        """Review the moves of a game; yield reviews when they are available or more precise.
 
         Args:
             positions: The positions, with the directions played.
-            known: Earlier judgements of positions, which are extended.
+            known: Earlier judgements of some positions. New playouts are added to them.
 
         Yields:
-            Reviews of some moves. A later review of the same move replaces the earlier one.
+            Reviews of some moves. A later review of the same move replaces an earlier review.
         """
         earlier = {(each.position.ply, each.position.board): each for each in known}
         found: list[Judgement] = []
@@ -445,12 +457,13 @@ class LevelJudge(Judge):
     def _play_equally(
         self, found: Sequence[Judgement], most: int, budget: float
     ) -> Generator[tuple[MoveReview, ...], None, int]:
-        """Play equally many games on from some positions; yield reviews, return the moves played.
+        """Run equally many playouts per position; yield reviews; return the number of moves.
 
         Args:
             found: The positions.
-            most: Maximum number of games after each move.
-            budget: Maximum number of moves, which the first games may exceed.
+            most: Maximum number of playouts for each move.
+            budget: Maximum number of simulated moves. The first playouts run even if they exceed
+                it.
         """
         spent, done, games = 0, 0, PROBE_GAMES
         while found and games:
@@ -463,7 +476,7 @@ class LevelJudge(Judge):
         return spent
 
     def play(self, judgements: Sequence[Judgement], games: int) -> int:
-        """Play games on from some positions and count; return the number of moves played."""
+        """Run playouts and add their counts; return the number of simulated moves."""
         sums = self._playouts.play([each.batch(games) for each in judgements])
         for each, counts in zip(judgements, sums, strict=True):
             each.sums += counts
@@ -472,7 +485,7 @@ class LevelJudge(Judge):
 
 @lru_cache(maxsize=4)
 def level_judge(rules: Rules, level: Level) -> LevelJudge:
-    """Return a judge, which is kept for the next positions.
+    """Return the judge for a level (cached).
 
     Raises:
         PlayerError: See `why_not`.
@@ -481,7 +494,7 @@ def level_judge(rules: Rules, level: Level) -> LevelJudge:
 
 
 def warmup_tasks() -> list[tuple[str, Callable[[], object]]]:
-    """Return named tasks that compile the judge under all presets."""
+    """Return tasks, by name, that compile the judge for all presets."""
 
     def compile_for(rules: Rules) -> None:
         LevelJudge(rules, LEVELS[0]).prepare()
@@ -507,10 +520,10 @@ def judge_position(
         level: Level of the player.
         ply: Number of the move.
         score: Score before the move.
-        played: A legal direction; the best one by default.
+        played: A legal direction, by default the best direction.
 
     Raises:
-        PlayerError: See `why_not`, or `played` is illegal.
+        PlayerError: If `played` is illegal, or the rules do not support levels (see `why_not`).
     """
     return level_judge(rules, level).review_move(board, score, played, ply=ply)
 
@@ -519,24 +532,20 @@ def judge_position(
 
 
 def positions_of(record: Record) -> Iterator[Position]:
-    """Yield the positions of a game's legal moves.
+    """Yield the position before each legal move of a game.
 
     Raises:
-        RecordError: The record breaks its rules.
+        RecordError: If the record breaks its rules.
     """
-    board, score, ply = record.start, 0, 0
-    for after, turn, reached in record.replay():
-        if turn.legal:
-            ply += 1
-            yield Position(ply, board, score, turn.direction)
-        board, score = after, reached
+    for ply, board, score, turn in legal_turns(record):
+        yield Position(ply, board, score, turn.direction)
 
 
 def reviewing_at(record: Record, judge: LevelJudge) -> Iterator[tuple[MoveReview, ...] | Review]:
-    """Yield reviews of moves as in `LevelJudge.review`, and finally the review of the game.
+    """Yield the reviews of moves from `LevelJudge.review`, and finally the review of the game.
 
     Raises:
-        RecordError: The record breaks its rules.
+        RecordError: If the record breaks its rules.
     """
     latest: dict[int, MoveReview] = {}
     for moves in judge.review(positions_of(record)):

@@ -1,4 +1,4 @@
-"""`EndingPractice`: endings played against an endgame table with exact probabilities."""
+"""`EndingPractice`: practice of endings, with exact probabilities from an endgame table."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from py2048.players.solving.tables import EndingTable
 from py2048.review.moves import Basis, MoveReview, move_review
 
 CHANCE_RANGE = 0.5, 0.95
-"""Range of winning chances for a good exercise: neither lost nor certain."""
+"""Winning chances that make a good exercise: the ending is neither lost nor already won."""
 MAX_ATTEMPTS = 20
-"""Maximum number of positions tried; if none is in range, the closest is used."""
+"""Maximum number of positions to try. If all are outside the range, the closest is used."""
 SLIP_SHARE = 0.15
-"""Share of moves before the start that are random but do not lose, to resemble human play."""
+"""Share of random moves before the starting position. They make it resemble human play."""
 PROGRESS_RANGE = 0.2, 0.9
-"""Range of the small tiles' sum at the start, relative to the target."""
+"""Allowed sum of the small tiles in the starting position, as a fraction of the target."""
 MAX_TILE = 1 << 17
 """Largest tile possible on a 4x4 board."""
 
@@ -31,10 +31,10 @@ class EndingPractice:
 
     Attributes:
         table: The endgame table.
-        game: The game; use `play` to make moves.
-        start: Probability of making the target from the start with best play.
-        kept: Share of the winning probability that the moves preserved: 1 if every move was
-            optimal.
+        game: The game. Call `play` to make moves.
+        start: Probability of reaching the target from the starting position with best play.
+        kept: The fraction of the winning probability that the player's moves have preserved. It is
+            1 if every move was optimal.
     """
 
     def __init__(self, table: EndingTable, board: Board, seed: int) -> None:
@@ -45,7 +45,7 @@ class EndingPractice:
 
     @classmethod
     def deal(cls, table: EndingTable, seed: int) -> EndingPractice:
-        """Generate an ending; the same seed always gives the same one."""
+        """Generate an ending. The same seed always gives the same ending."""
         draws = random.Random(checked_seed(seed))
         candidates: list[tuple[float, Board]] = []
         for attempt in range(MAX_ATTEMPTS):
@@ -59,7 +59,7 @@ class EndingPractice:
 
     @property
     def chance(self) -> float:
-        """Probability of making the target with best play; 1 once it is made."""
+        """Probability of reaching the target with best play, or 1 if the target was reached."""
         try:
             return self.table.chance_of(self.game.board)
         except BoardError:  # the position left the formation
@@ -67,19 +67,20 @@ class EndingPractice:
 
     @property
     def is_made(self) -> bool:
-        """Whether the target was made in its place beside the large tiles."""
+        """Whether the target was reached on one of the formation's goal cells."""
         return self.chance == 1 and not self.table.holds(self.game.board)
 
     @property
     def is_over(self) -> bool:
-        """Whether the target was made or can no longer be made."""
+        """Whether the target has been reached or cannot be reached any more."""
         return self.is_made or not self.chance
 
     def play(self, direction: Direction) -> MoveReview:
         """Play a move and return its review.
 
         Raises:
-            IllegalMoveError: The direction is illegal; the game is unchanged.
+            IllegalMoveError: If the direction is illegal. Illegal directions do not change the
+                game.
         """
         board, score = self.game.board, self.game.score
         values = self.table.move_chances(board)
@@ -91,7 +92,7 @@ class EndingPractice:
 
 
 def _position(table: EndingTable, draws: random.Random, seed: int) -> Board:
-    """Return a position on the way to the target, from which the target is still reachable."""
+    """Return a random position from which the target can still be reached."""
     ending = EndingPractice(table, _first_board(table, draws), seed)
     min_sum = table.target * draws.uniform(*PROGRESS_RANGE)
     board = ending.game.board
@@ -108,7 +109,7 @@ def _position(table: EndingTable, draws: random.Random, seed: int) -> Board:
 
 
 def _first_board(table: EndingTable, draws: random.Random) -> Board:
-    """Return a board with the formation's large tiles in order, and initial small tiles."""
+    """Return a board with the formation's large tiles and the first small tiles."""
     formation = table.formation
     locked = [cell for cell in range(CELLS) if formation.locks[0] >> cell & 1]
     others = [cell for cell in reversed(range(CELLS)) if cell not in locked]

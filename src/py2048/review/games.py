@@ -1,4 +1,4 @@
-"""`Review`: a whole game, move by move, with its accuracy, luck and phases."""
+"""`Review`: the review of a game, with its moves, accuracy, luck and phases."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from py2048.core.board import Board
 from py2048.core.errors import PlayerError, RecordError, check_kind
-from py2048.core.game import Game, Record
+from py2048.core.game import Game, Record, Turn
 from py2048.core.rules import Rules
 from py2048.players import Player, Unit, make_player
 from py2048.review.moves import DIGITS, Grade, Judge, MoveReview, accuracy_of
@@ -23,34 +23,36 @@ if TYPE_CHECKING:
     from py2048.review.levels import Goals, Level
 
 PERFECT = "perfect"
-"""Stands for perfect play where a level is named."""
+"""Name that selects perfect play in place of a level."""
 
 MAX_MOMENTS = 10
-"""Maximum number of moments to look at."""
+"""Maximum number of moves that a review highlights."""
 
 MAX_HABITS = 3
 
 MIN_STAKE = 0.3
-"""Minimum total stake of an accuracy for a level; below it, the accuracy would be mostly chance."""
+"""Reviews for a level report an accuracy only if the total stake is at least this high. Otherwise,
+the accuracy would be mostly noise.
+"""
 
 DEFAULT, MANY_CELLS = "expectimax:depth=3", 16
-"""Judge for boards of up to 16 cells. Deeper searches confirm more of the mistakes found at depth
-3 than of those found at depth 2.
+"""The judge for boards of up to `MANY_CELLS` cells. A search at depth 3 reports fewer false
+mistakes than a search at depth 2, as deeper searches show.
 """
 
 LARGE, HUGE = "expectimax:depth=2", "heuristic:depth=1"
-"""Judges for larger boards, and for rules that the compiled search does not support."""
+"""The judges for larger boards, and for rules that the compiled search does not support."""
 
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """The moves during which a tile was the largest.
+    """A phase of a game, during which the largest tile stays the same.
 
     Attributes:
         tile: Largest tile during the phase.
         first: Ply of the first move.
         last: Ply of the last move.
-        loss: Total loss, in the unit of the values.
+        loss: Total loss of the moves, in the unit of the values.
         luck: Total luck.
         accuracy: As in `Review`.
     """
@@ -67,20 +69,21 @@ class Phase:
 class Review:
     """The review of a game.
 
-    If values are points, the expected final score at the start minus `loss` plus `luck` is the
-    final score, or the expected one for an unfinished game. With an exact judge, `loss` is the sum
-    of the moves' losses. Other judges revise their estimates during the game, and the revisions are
-    included in `loss`.
+    If values are points, the final score equals the expected final score at the start, minus
+    `loss`, plus `luck`. For an unfinished game, this is the expected final score. With an exact
+    judge, `loss` is the sum of the moves' losses. Other judges revise their estimates during the
+    game, and `loss` includes these revisions.
 
-    For a level, values and losses are chances of making the goal, and luck is not known.
+    In a review for a level, values and losses are probabilities of reaching the goal, and luck is
+    not measured.
 
     Attributes:
         record: Record of the game.
         judge: Name of the judge.
-        unit: Unit of values, losses and luck.
+        unit: Unit of the values, losses and luck.
         is_exact: Whether values are exact.
-        moves: Reviews of the legal moves, up to the goal if the judge has one.
-        level: Level of the players whose chances were counted; None for perfect play.
+        moves: Reviews of the legal moves, up to the goal if the judge has a fixed goal.
+        level: Level of the simulated players, or None for perfect play.
     """
 
     record: Record
@@ -92,13 +95,13 @@ class Review:
 
     @classmethod
     def of(cls, record: Record, judge: Judge, moves: Iterable[MoveReview]) -> Review:
-        """Return a judge's review, given the reviews of all moves or of the first moves."""
+        """Create a judge's review from the reviews of all moves or of the first moves."""
         ordered = tuple(sorted(moves, key=lambda move: move.ply))
         return cls(record, judge.name, judge.unit, judge.is_exact, ordered, judge.level)
 
     @property
     def accuracy(self) -> float | None:
-        """Accuracy of the game, 0 to 100; None if too little is known, see `accuracy_of_moves`."""
+        """Accuracy of the game, 0 to 100, or None if unknown; see `accuracy_of_moves`."""
         return accuracy_of_moves(self.moves)
 
     @property
@@ -108,7 +111,7 @@ class Review:
 
     @property
     def habits(self) -> tuple[Habit, ...]:
-        """The kinds of mistakes that cost most in total, costliest first."""
+        """The kinds of mistakes with the highest total cost, costliest first."""
         found = [move for move in self.mistakes if move.reason]
         kinds = {move.reason.kind for move in found if move.reason}
         habits = [
@@ -120,17 +123,17 @@ class Review:
 
     @property
     def luck(self) -> float:
-        """Total value of the spawned tiles relative to expectation."""
+        """Total luck: how much better the spawned tiles were than expected."""
         return sum(move.luck for move in self.moves)
 
     @property
     def swing(self) -> float:
-        """Standard deviation of the luck in this game."""
+        """Estimated standard deviation of the luck in this game."""
         return hypot(*(move.luck for move in self.moves))
 
     @property
     def expected(self) -> float:
-        """Expected final score at the start, if values are points."""
+        """Expected final score at the start of the game, if values are points."""
         return self.moves[0].expected - self.moves[0].score if self.moves else self.record.score
 
     @property
@@ -141,19 +144,19 @@ class Review:
 
     @property
     def loss(self) -> float:
-        """Total loss of the moves, including penalties for illegal ones.
+        """Total loss of the moves, including penalties for illegal moves.
 
-        If values are points, the loss balances the final score (see `Review`), so it is negative if
-        the play was better than the judge expected.
+        If values are points, the loss is computed from the final score (see `Review`), so it is
+        negative if the player did better than the judge expected.
         """
         return self._lost(self.moves, None)
 
     def _lost(self, moves: Sequence[MoveReview], following: MoveReview | None) -> float:
-        """Return the loss of consecutive moves; `following` is the move after them."""
+        """Return the total loss of consecutive moves. The move `following` comes after them."""
         if self.unit is not Unit.POINTS or not moves:
             return sum(move.loss for move in moves)
         last = moves[-1]
-        after = last.expected - last.loss + last.luck  # the review stops before the game's end
+        after = last.expected - last.loss + last.luck  # the review stops before the end of the game
         if following:
             after = following.expected
         elif self.is_whole:
@@ -175,17 +178,17 @@ class Review:
 
     @property
     def moments(self) -> tuple[MoveReview, ...]:
-        """The mistakes with the largest losses, in game order."""
+        """Up to ten mistakes with the largest losses, in game order."""
         return moments_of(self.moves)
 
     @property
     def first(self) -> MoveReview | None:
-        """The mistake with the largest loss, which a screen shows first."""
+        """The mistake with the largest loss, which screens show first."""
         return max(self.mistakes, key=lambda move: move.loss, default=None)
 
     @property
     def phases(self) -> tuple[Phase, ...]:
-        """The game, split by its largest tile."""
+        """The phases of the game. Each phase begins when a new largest tile appears."""
         groups = [
             tuple(group) for _, group in groupby(self.moves, key=lambda move: move.board.max_tile)
         ]
@@ -202,15 +205,15 @@ class Review:
 
     @property
     def worst_phase(self) -> Phase | None:
-        """The phase with the largest loss, if anything was lost."""
+        """The phase with the largest loss, or None if no phase has a loss."""
         worst = max(self.phases, key=lambda phase: phase.loss, default=None)
         return worst if worst and worst.loss else None
 
     def to_json(self) -> dict[str, Any]:
         """Return the review as JSON values.
 
-        A review for a level has neither ``luck`` nor ``expected``, and its moves carry ``chance``
-        and ``error`` instead of ``values``.
+        A review for a level has no ``luck`` and no ``expected``, and its moves have ``chance`` and
+        ``error`` instead of ``values``.
         """
         data = {
             "rules": str(self.record.rules),
@@ -248,26 +251,25 @@ class Review:
 
 
 def moments_of(moves: Iterable[MoveReview]) -> tuple[MoveReview, ...]:
-    """Return the mistakes with the largest losses, in game order."""
+    """Return up to ten mistakes with the largest losses, in game order."""
     mistakes = (move for move in moves if move.grade.is_mistake)
     worst = sorted(mistakes, key=lambda move: -move.loss)[:MAX_MOMENTS]
     return tuple(sorted(worst, key=lambda move: move.ply))
 
 
 def last_board(record: Record) -> Board:
-    """Return the final board of a game."""
+    """Return a game's final board."""
     return record.replayed[-1][0] if record.replayed else record.start
 
 
 def accuracy_of_moves(moves: Iterable[MoveReview]) -> float | None:
     """Return the accuracy of a game, 0 to 100.
 
-    It compares the moves' losses with those of random moves on the same boards: 100 if every move
-    was the best, 0 for random play. Moves are weighted by what is at stake, so decisive moves count
-    most and irrelevant ones not at all.
+    The accuracy compares the losses of the moves with those of random moves on the same boards. The
+    accuracy is 100 if every move was the best move, and 0 for random play. Moves are weighted by
+    their stake, so decisive moves count most and irrelevant moves do not count.
 
-    For a level, chances are only known within an error, and the accuracy is None while less than
-    `MIN_STAKE` was at stake.
+    Returns None if the values are estimates from playouts and the total stake is below `MIN_STAKE`.
     """
     judged = [*moves]
     lost, stake = sum(move.share for move in judged), sum(move.stake for move in judged)
@@ -283,18 +285,18 @@ def review(record: Record, judge: Judge | Player | str | None = None) -> Review:
 
     Args:
         record: Record of the game.
-        judge: A judge, a player or a player spec; the best judge for the rules by default.
+        judge: A judge, a player or a player spec. Defaults to the best judge for the rules.
 
     Raises:
-        PlayerError: The judge does not exist or cannot evaluate the game.
-        RecordError: The record breaks its rules.
+        PlayerError: If the judge does not exist or cannot evaluate the game.
+        RecordError: If the record breaks its rules.
     """
     judge = chosen_judge(record, judge)
     return Review.of(record, judge, reviewing(record, judge))
 
 
 def reviewing(record: Record, judge: Judge | Player | str | None = None) -> Iterator[MoveReview]:
-    """Yield the review of each legal move, up to the goal if the judge has one.
+    """Yield the review of each legal move; stop at the goal if the judge has a fixed goal.
 
     Args:
         record: Record of the game.
@@ -305,13 +307,23 @@ def reviewing(record: Record, judge: Judge | Player | str | None = None) -> Iter
         RecordError: As for `review`.
     """
     judge = chosen_judge(record, judge)
+    for ply, board, score, turn in legal_turns(record):
+        if judge.unit is Unit.CHANCE and not judge.rate(board):
+            return
+        yield judge.review_move(board, score, turn.direction, turn, ply=ply)
+
+
+def legal_turns(record: Record) -> Iterator[tuple[int, Board, int, Turn]]:
+    """Yield the number, previous board, previous score and turn of each legal move.
+
+    Raises:
+        RecordError: If the record breaks its rules.
+    """
     board, score, ply = record.start, 0, 0
     for after, turn, reached in record.replay():
         if turn.legal:
             ply += 1
-            if judge.unit is Unit.CHANCE and not judge.rate(board):
-                return
-            yield judge.review_move(board, score, turn.direction, turn, ply=ply)
+            yield ply, board, score, turn
         board, score = after, reached
 
 
@@ -319,8 +331,8 @@ def chosen_judge(record: Record, judge: Judge | Player | str | None) -> Judge:
     """Return the judge for a record.
 
     Raises:
-        PlayerError: The judge does not exist or has different rules.
-        RecordError: `record` is not a record.
+        PlayerError: If the judge does not exist or has different rules.
+        RecordError: If `record` is not a record.
     """
     check_kind(record, Record, RecordError, "a record: Record.load reads one from a file")
     if judge is None or isinstance(judge, str):
@@ -337,25 +349,25 @@ def chosen_judge(record: Record, judge: Judge | Player | str | None) -> Judge:
 
 
 def judge_for(rules: Rules, spec: str = "", start: Board | None = None) -> Judge:
-    """Return the judge named by `spec`, by default the best one for the rules.
+    """Return the judge for a player spec, by default the best judge for the rules.
 
-    The best judge is an exact solution on boards of up to eight cells, and otherwise a search with
-    the network or the heuristic.
+    For boards of up to eight cells, the best judge is an exact solution. For larger boards, it is a
+    search with the network or the heuristic.
 
     Args:
         rules: Rules of the game.
         spec: A player such as ``expectimax:depth=3``, or ``perfect``.
-        start: Starting position, if it is not drawn by the rules.
+        start: Starting position, or None if the rules determine the start.
 
     Raises:
-        PlayerError: The player does not exist or does not support the rules.
+        PlayerError: If the player does not exist or does not support the rules.
     """
     if spec:
         return judge_by(rules, make_player(spec))
     from py2048.players.perfect import QUICK_CELLS
 
     if rules.cells <= QUICK_CELLS:
-        with suppress(PlayerError):  # deterministic rules, or tiles too large to solve
+        with suppress(PlayerError):  # The solver does not support these rules or tiles.
             judge = judge_by(rules, make_player("perfect"))
             if start:
                 judge.rate(start)
@@ -367,7 +379,7 @@ def judging_player(rules: Rules, spec: str = "") -> Player:
     """Return a player that uses the same kernels as `judge_for`, so that screens can compile them.
 
     Raises:
-        PlayerError: The player does not exist.
+        PlayerError: If the player does not exist.
     """
     from py2048.players.perfect import QUICK_CELLS
 
@@ -385,12 +397,12 @@ def _search_for(rules: Rules) -> str:
 
 
 def judge_by(rules: Rules, player: Player) -> Judge:
-    """Return a judge that evaluates moves as a player does.
+    """Return a judge that evaluates moves with a player.
 
     Raises:
-        PlayerError: The player does not support the rules.
+        PlayerError: If the player does not support the rules.
     """
-    # NumPy and the players import too slowly for a screen's first frame.
+    # Importing NumPy and the players at module level would delay the first frame of a screen.
     from py2048.players.perfect import PerfectPlayer
     from py2048.players.search.context import is_searchable
     from py2048.players.searching import SearchPlayer

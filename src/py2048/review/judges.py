@@ -1,4 +1,4 @@
-"""Judges based on an exact solution, a compiled search, or any player."""
+"""Judges that are based on an exact solution, a compiled search, or any player."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from py2048.core.direction import Direction
 from py2048.core.errors import BoardError, PlayerError, SolvingError
 from py2048.core.game import Game, Turn
 from py2048.core.game.turn import Spawn, possible_cells
+from py2048.core.language import N_
 from py2048.core.rules import Rules
 from py2048.players import Player, Unit, meaning_of
 from py2048.players.ntuple.network import Network
@@ -25,27 +26,27 @@ from py2048.review.moves import Basis, Judge, gain_of
 Answer = TypeVar("Answer")
 
 MAX_SUM = 1 << 15
-"""Boards whose tiles sum to at most this cannot reach a tile too large for a solution."""
+"""Maximum tile sum of boards to solve, so that all tiles are within the solver's limit."""
 
 MIN_TABLE_CHANCE = 0.9
-"""An endgame table is used if best play reaches its tile with at least this probability."""
+"""An endgame table is used only if its tile is reached with at least this probability."""
 
 LUCK_DEPTH = 2
-"""Depth of the luck search if the move search is shallower."""
+"""Minimum depth of the search that measures luck."""
 
 
 class ExactJudge(Judge):
-    """Evaluates moves with a solution, which it extends on demand to positions it lacks.
+    """Evaluates moves with a solution, and solves positions that the solution does not contain.
 
     Args:
         solution: The exact values.
-        rules: Rules of the games; the solution's by default.
+        rules: Rules of the games. Defaults to the rules of the solution.
     """
 
     is_exact = True
 
     def __init__(self, solution: Solution, rules: Rules | None = None) -> None:
-        self.name = "exact" if solution.goal.tile is None else f"exact for {solution.goal}"
+        self.name = N_("exact") if solution.goal.tile is None else f"exact for {solution.goal}"
         self.rules = rules or solution.rules
         self.unit = Unit.POINTS if solution.goal.tile is None else Unit.CHANCE
         self._solution = solution
@@ -55,12 +56,12 @@ class ExactJudge(Judge):
         return self._query(board, Solution.move_values)
 
     def luck(self, turn: Turn, values: Mapping[Direction, float]) -> float:
-        """Return the value after the spawn relative to its exact mean."""
+        """Return the value after the spawn minus the exact mean over all spawns."""
         gain = gain_of(self.rules, turn) if self.unit is Unit.POINTS else 0
         return gain + self._query(turn.board, Solution.value_of) - values[turn.direction]
 
     def _query(self, board: Board, query: Callable[[Solution, Board], Answer]) -> Answer:
-        """Query the solution, or a new one that starts at the board if the board is unknown."""
+        """Query the solution; if it does not contain the board, solve the board first."""
         if board.sum > MAX_SUM:
             raise PlayerError(
                 f"a board with a sum of {board.sum} cannot be solved: at most {MAX_SUM}"
@@ -88,20 +89,21 @@ class PlayerJudge(Judge):
         return self._player.rate(Game(self.rules, seed=0, board=board))
 
     def luck(self, turn: Turn, values: Mapping[Direction, float]) -> float:  # noqa: ARG002
-        """Return the best rating after the spawn relative to the mean of all spawns."""
+        """Return the best rating after the spawn minus the mean over all spawns."""
         return luck_by(lambda board: max(self.rate(board).values(), default=0.0), self.rules, turn)
 
 
 class SearchJudge(Judge):
-    """Evaluates moves with a compiled search, in calibrated points if its network has records.
+    """Evaluates moves with a compiled search, in calibrated points if the network has records.
 
-    Luck is the value after the spawn minus the mean over all spawns, both searched one ply less
-    deep. This is the mean that the search itself computes.
+    Luck is the value after the spawn minus the mean over all spawns. The mean is the value of the
+    move, which averages searches after each spawn. The value after the spawn comes from a search of
+    the same depth as these searches.
 
     Args:
         player: The searching player.
         rules: Rules of the game.
-        moves: Moves known to be optimal; no other move gets a higher value.
+        moves: Moves that are known to be optimal. The judge never values another move higher.
     """
 
     is_exact = False
@@ -122,17 +124,17 @@ class SearchJudge(Judge):
         self._moves = moves
 
     def rate(self, board: Board) -> Mapping[Direction, float]:
-        """Return the search's value of each legal move."""
+        """Return the value of each legal move from the search."""
         scale = self._scale(board)
         values = {each: scale * value for each, value in self._searcher.rate(board).items()}
         if values and self._moves and self._moves.covers(board):
-            with suppress(BoardError):  # not reachable from any starting position
+            with suppress(BoardError):  # the board cannot occur in a game
                 best = self._moves.best(board)
                 values |= {best: max(values.values())} if best else {}
         return values
 
     def luck(self, turn: Turn, values: Mapping[Direction, float]) -> float:
-        """Return the value after the spawn relative to the search's mean."""
+        """Return the value after the spawn minus the expected value before the spawn."""
         board, network = turn.slide.before, self._network
         if self.rules.is_deterministic or self._is_won(turn.board):
             return 0.0
@@ -145,10 +147,10 @@ class SearchJudge(Judge):
         return scale * (value - self._deep.rate(board)[turn.direction])
 
     def basis(self, board: Board) -> Basis:
-        """Return the search, or the endgame table that covers the board.
+        """Return the source of the values: an endgame table that contains the board, or the search.
 
-        If every move is certain to make the table's tile, the table cannot rank the moves. If the
-        best probability is low, leaving the formation may be better than the table suggests.
+        A table cannot rank moves that are all certain to reach the table's tile. If the best move's
+        probability is low, leaving the formation may be better than the table suggests.
         """
         ending = find_ending(board, self.rules)
         if (
@@ -166,13 +168,13 @@ class SearchJudge(Judge):
         return not Game(self.rules, seed=0, board=board).legal_directions() and board.can_move()
 
     def _scale(self, board: Board) -> float:
-        """Return how many points recorded games scored per point expected by the network."""
+        """Return the ratio of actual points in recorded games to the estimated points."""
         records = self._network.records if self._network else None
         return records.scale(board) if records else 1.0
 
 
 def luck_by(value: Callable[[Board], float], rules: Rules, turn: Turn) -> float:
-    """Return the points plus the value after a spawn, relative to the mean over all spawns."""
+    """Return the value of a turn, including its points, minus the mean over all spawns."""
     after, mean = turn.slide.board, 0.0
     cells = possible_cells(rules, after, turn.direction)
     if len(cells) * len(rules.spawn_weights.pairs) == 1:

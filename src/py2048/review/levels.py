@@ -1,16 +1,17 @@
-"""Levels of players: how far they misjudge moves, and which tile each level plays for.
+"""Player levels: how much players of a level misjudge moves, and which tile they aim for.
 
-A player of level ``s`` judges each move anew in every position: the points of its slide plus the
-small network's value of the board after it, times ``1 + s * x`` with a uniformly random ``x`` from
--1 to 1. The move that is judged best is played. `scripts/make_levels.py` simulates these players
-and writes how many of their games make each tile to ``data/levels.json``. How well the model
-predicts people's moves is in ``docs/explanation/review.md``; `benchmarks/people.py` measures it.
+A simulated player of level ``s`` rates each move: the points of the slide plus the small network's
+value of the afterstate, multiplied by ``1 + s * x``. For each rating, ``x`` is a new random number
+from -1 to 1. The player makes the move with the highest rating. `scripts/make_levels.py` simulates
+players of each level. It writes the fraction of games that reach each tile to ``data/levels.json``.
+``docs/explanation/review.md`` describes how well this model predicts people's moves.
 """
 
 from __future__ import annotations
 
 import json
 from bisect import bisect
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from itertools import islice
@@ -23,33 +24,33 @@ from py2048.core.errors import PlayerError, RulesError, unknown
 from py2048.core.rules import Rules, get_rules
 
 TABLE = Path(__file__).resolve().parent / "data" / "levels.json"
-"""For each preset and slip: the median score, and the share of games that made each tile."""
+"""Simulation results by preset and slip: the median score, and how often games reach each tile."""
 
 CERTAIN = 0.9
-"""Tiles that at least this share of games make are not goals."""
+"""A tile is too easy as a goal if at least this share of games reaches it."""
 
 PERFECT = "perfect"
-"""Text for judging by the best possible play instead of a level."""
+"""The name that selects perfect play instead of a level."""
 
 MAX_SLIP = 0.9
 PRIOR_SLIP = 0.1
 PRIOR_GAMES = 5
 MAX_GAMES = 50
-"""Number of a player's last games that count."""
+"""A player's level is estimated from at most this many recent games."""
 
 UNSEEN = 1e-4
-"""Added to the probability of each largest tile, because rare ones were not simulated."""
+"""Probability added to each largest tile, because simulated games miss the rarest tiles."""
 
 Table = dict[float, dict[int, float]]
-"""Share of games that make each tile, by slip; both ascending."""
+"""For each slip in ascending order, the fraction of simulated games that reach each tile."""
 
 
 class Level(NamedTuple):
     """A player model.
 
     Attributes:
-        name: Name in English, empty if the slip has none.
-        slip: By how much the player misjudges moves at most, as a share of each move's value.
+        name: English name of the level, or empty if the slip has no name.
+        slip: Maximum relative error of the player's move values.
     """
 
     name: str
@@ -69,15 +70,15 @@ LEVELS = (
 )
 
 SLIPS = tuple(round(PRIOR_SLIP * 1.1**step, 4) for step in range(-24, 24))
-"""Slips among which `fit_level` chooses, 0.0102 to 0.8954."""
+"""The slips that `fit_level` chooses from, between 0.0102 and 0.8954."""
 
 
 class Goals(NamedTuple):
-    """The tiles that a player is playing for.
+    """The next two tiles that a player tries to reach.
 
     Attributes:
-        tile: The next tile that the player's level does not make almost always.
-        next_tile: The goal once that tile is made; the same tile if making it ends the game.
+        tile: The goal on the board, as defined by `goal_of`.
+        next_tile: The goal after `tile`, or `tile` itself if the game ends there.
     """
 
     tile: int
@@ -85,12 +86,12 @@ class Goals(NamedTuple):
 
 
 class TileShare(NamedTuple):
-    """How many games made a tile.
+    """How often a player's games and a level's games reached a tile.
 
     Attributes:
         tile: The tile.
-        observed: Share of a player's games that made it.
-        expected: Share of the level's games that made it.
+        observed: Share of the player's games that reached the tile.
+        expected: Share of the level's simulated games that reached the tile.
     """
 
     tile: int
@@ -99,17 +100,17 @@ class TileShare(NamedTuple):
 
 
 def level_of(slip: float) -> Level:
-    """Return the level with this slip, with its name if it has one."""
+    """Return the level with a given slip, including its name if there is one."""
     return next((level for level in LEVELS if level.slip == slip), Level("", slip))
 
 
 def parse_level(text: str) -> Level | None:
     """Parse the name of a level, or a slip such as ``0.15``. Returns `None` for ``perfect``.
 
-    Callers resolve ``me``, which is one of the choices in error messages.
+    Error messages also offer the level ``me``, which callers must handle themselves.
 
     Raises:
-        PlayerError: If the text is neither, or the slip is not above 0 and at most 0.9.
+        PlayerError: If the text is neither a level nor a number above 0 and at most 0.9.
     """
     word = text.strip().lower()
     if word == PERFECT:
@@ -133,12 +134,13 @@ def parse_level(text: str) -> Level | None:
 
 
 def goal_of(rules: Rules, level: Level, board: Board) -> Goals:
-    """Return the goal of a level's player on a board.
+    """Return the tiles that a player of this level tries to reach from a board.
 
-    Goals are a fixed sequence for each level: the first is the smallest tile that fewer than 90 %
-    of games make, and the next is the smallest tile that fewer than 90 % of the games that made the
-    last goal make. The board's goal is the first above its largest tile, so a goal stays until it
-    is made. Beyond the tiles that the level ever makes, the goal is the next tile.
+    Each level has a fixed sequence of goals. The first goal is the smallest tile that fewer than 90
+    % of games reach. Each later goal is determined in the same way from the games that reached the
+    previous goal. The goal on a board is the first goal above the board's largest tile, so a goal
+    stays the same until the player reaches it. Above the largest tile that the level ever reaches,
+    every tile is a goal.
     """
     limit = rules.target if rules.target and rules.ends_at_target else 1 << 62
     above = (min(tile, limit) for tile in _goals(rules, level) if tile > board.max_tile)
@@ -146,7 +148,7 @@ def goal_of(rules: Rules, level: Level, board: Board) -> Goals:
 
 
 def _goals(rules: Rules, level: Level) -> Iterator[int]:
-    """Yield the goals of a level, ascending without end."""
+    """Yield the goals of a level as an infinite ascending sequence."""
     made = made_shares(rules, level)
     tile, share = 2, 1.0
     while True:
@@ -157,13 +159,13 @@ def _goals(rules: Rules, level: Level) -> Iterator[int]:
 
 
 def made_shares(rules: Rules, level: Level) -> Mapping[int, float]:
-    """Return the share of a level's games that make each tile, interpolated between slips.
+    """Return the share of a level's games that reach each tile, interpolated from a table.
 
-    Rules without a table are simulated. The result is empty if that would take too long.
+    Rules without a table are simulated. The result is empty if the simulation would take too long.
     """
     table = _tables().get(rules.objective)
     if not table:
-        # NumPy and the players import too slowly for a screen's first frame.
+        # Importing NumPy and the players at module level would delay the first frame of a screen.
         from py2048.review.simulation import simulated_shares
 
         return simulated_shares(rules, level.slip)
@@ -178,13 +180,13 @@ def made_shares(rules: Rules, level: Level) -> Mapping[int, float]:
 
 
 def has_table(rules: Rules) -> bool:
-    """Return whether players of every level were simulated under these rules."""
+    """Return whether levels have been simulated under these rules."""
     return rules.objective in _tables()
 
 
 @cache
 def _tables() -> dict[tuple[object, ...], Table]:
-    """Return the tables by the rules' objective; all rows of a table have the same tiles."""
+    """Return the tables, keyed by the rules' objective. A table's rows all have the same tiles."""
     tables: dict[tuple[object, ...], Table] = {}
     for name, preset in json.loads(TABLE.read_text(encoding="ascii")).items():
         rows = {float(slip): row["made"] for slip, row in preset["slips"].items()}
@@ -200,45 +202,45 @@ def _tables() -> dict[tuple[object, ...], Table]:
 
 
 def fit_level(rules: Rules, games: Iterable[tuple[int, bool]]) -> Level:
-    """Return the most likely level of a player, given the largest tiles of their last 50 games.
+    """Return a player's most likely level, based on the largest tiles of the last 50 games.
 
-    The prior counts as much as five average games of a player with a slip of 0.1.
+    The prior has the weight of five average games with a slip of 0.1.
 
     Args:
         rules: Rules of the games.
-        games: Largest tile and whether the game is finished, oldest game first. A game that is not
-            finished made at least its largest tile.
+        games: The largest tile of each game and whether the game is finished, oldest game first. An
+            unfinished game counts as a game that reached at least its current largest tile.
 
     Raises:
         RulesError: If there is no table for the rules.
     """
     if not has_table(rules):
         raise RulesError(f"no levels are known for {rules.name}: fit games of classic instead")
-    recent, prior = [*games][-MAX_GAMES:], _largest(rules, PRIOR_SLIP)
+    recent, prior = Counter([*games][-MAX_GAMES:]), _largest(rules, PRIOR_SLIP)
 
     def log_likelihood(slip: float) -> float:
         chances = _largest(rules, slip)
         total = sum(PRIOR_GAMES * prior[tile] * log(chances[tile]) for tile in prior)
-        for largest, is_finished in recent:
+        for (largest, is_finished), count in recent.items():
             tile = min(largest, max(chances))
             better = sum(chances[each] for each in chances if each > tile and not is_finished)
-            total += log(chances[tile] + better)
+            total += count * log(chances[tile] + better)
         return total
 
     return level_of(max(SLIPS, key=log_likelihood))
 
 
 def _largest(rules: Rules, slip: float) -> dict[int, float]:
-    """Return the probability of each largest tile; no simulated game had the rarest ones."""
+    """Return the probability of each largest tile, even if no simulated game reached the tile."""
     made = made_shares(rules, Level("", slip))
     return {tile: share - made.get(2 * tile, 0.0) + UNSEEN for tile, share in made.items()}
 
 
 def fit_of(rules: Rules, level: Level, games: Iterable[tuple[int, bool]]) -> list[TileShare]:
-    """Compare a player's last 50 games with those of a level: who made which tile how often.
+    """Compare how often a player's last 50 games and a level's games reached each tile.
 
-    Games that are not finished are left out, and so are tiles that fewer than 5 of 100 games of the
-    level make or miss.
+    Unfinished games are ignored. Tiles are omitted if fewer than 5 % or more than 95 % of the
+    level's games reach them.
     """
     largest = [tile for tile, is_finished in [*games][-MAX_GAMES:] if is_finished]
     return [
@@ -246,3 +248,16 @@ def fit_of(rules: Rules, level: Level, games: Iterable[tuple[int, bool]]) -> lis
         for tile, share in made_shares(rules, level).items()
         if largest and 0.05 <= share <= 0.95
     ]
+
+
+_GOAL_RANKS = 20  # browsers receive the goals of boards with a largest rank below this
+
+
+def facts_of_levels(rules: Rules) -> dict[str, dict[str, object]]:
+    """Return the slip and the goals of each level for browsers, by rank of the largest tile."""
+    rest = [0] * (rules.columns - 1)
+    boards = [Board.from_rows([[r and 1 << r, *rest]] * rules.rows) for r in range(_GOAL_RANKS)]
+    return {
+        str(level): {"slip": level.slip, "goals": [goal_of(rules, level, each) for each in boards]}
+        for level in LEVELS
+    }

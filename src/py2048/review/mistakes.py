@@ -1,4 +1,4 @@
-"""The schedule for practising mistakes: the Leitner system."""
+"""The practice schedule for a player's mistakes, using the Leitner system."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ FIRST_BOX, LAST_BOX = 1, 7
 
 
 def next_box(box: int, *, is_success: bool) -> int:
-    """Return a mistake's box after an exercise, by the Leitner system.
+    """Return a mistake's next Leitner box.
 
-    A correct answer moves it to the next box, a wrong answer back to the first. Each box is
-    practised half as often as the one before. Source: S. Leitner, So lernt man lernen, 1972.
+    A correct answer moves the mistake to the next box, and a wrong answer moves the mistake back to
+    the first box. Each box is practised half as often as the previous box. Source: S. Leitner, So
+    lernt man lernen, 1972.
     """
     return min(box + 1, LAST_BOX) if is_success else FIRST_BOX
 
 
 def interval(box: int) -> timedelta:
-    """Return how long a mistake rests in a box: one day in the first, 64 in the last."""
+    """Return the practice interval of a box, from 1 day in box 1 to 64 days in box 7."""
     return timedelta(days=2 ** (box - FIRST_BOX))

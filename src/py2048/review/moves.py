@@ -1,6 +1,6 @@
-"""`MoveReview`: the value and the grade of a move. `Judge`: evaluates moves.
+"""`MoveReview`, the value and the grade of a move, and `Judge`, which evaluates moves.
 
-``docs/explanation/review.md`` gives the sources of the definitions and how they were checked.
+``docs/explanation/review.md`` lists the sources of the definitions, and how they were tested.
 """
 
 from __future__ import annotations
@@ -27,15 +27,16 @@ if TYPE_CHECKING:
     from py2048.review.reasons import Reason
 
 DIGITS, EXACT_DIGITS = 6, 10
-"""Number of significant digits to which values are compared with the best one.
+"""Values are compared with the best value to this many significant digits.
 
-Machines may sum the same weights in a different order, which changes the last digits. Rounding
-keeps grades reproducible. Exact values are the same everywhere, so they use more digits.
+Different machines may sum the same weights in different orders, which changes the last digits.
+Rounding keeps grades reproducible. Exact values are the same on all machines, so more digits are
+compared.
 """
 
 
 class Grade(StrEnum):
-    """Quality of a move, by the share of the expected outcome it lost."""
+    """The quality of a move, based on how much of the expected outcome it loses."""
 
     BEST = "best"
     GOOD = "good"
@@ -56,19 +57,20 @@ LIMITS = {
     Grade.MISTAKE: 0.1,
     Grade.BLUNDER: 1.0,
 }
-"""Maximum share lost by a move of each grade.
+"""For each grade, the maximum loss of a move as a fraction of the expected outcome.
 
-Source: the ratios 0.999, 0.99, 0.975 and 0.9 of 2048EndgameTablebase, github.com/game-difficulty.
+The limits correspond to the ratios 0.999, 0.99, 0.975 and 0.9 in 2048EndgameTablebase,
+github.com/game-difficulty.
 """
 
 
 def grade_of(share: float) -> Grade:
-    """Return the grade of a move that lost this share."""
+    """Return the grade of a move that loses `share` of the expected outcome."""
     return next(grade for grade, limit in LIMITS.items() if share <= limit)
 
 
 def accuracy_of(lost: float, stake: float) -> float:
-    """Return the accuracy, 0 to 100, of moves that lost `lost`; random moves would lose `stake`."""
+    """Return the accuracy (0 to 100) from the loss of the moves and the loss of random moves."""
     return round(100 * min(max(1 - lost / stake, 0.0), 1.0), 2) if stake > 0 else 100.0
 
 
@@ -77,9 +79,9 @@ class Basis(NamedTuple):
 
     Attributes:
         source: Human-readable name of the source.
-        chances: Probability of making an endgame table's tile after each legal direction. If a
-            table covers the board, these probabilities decide, and the values are scaled to match
-            them.
+        chances: Probability of reaching the endgame table's target after each legal direction, or
+            empty if no table contains the board. The values are scaled to be proportional to
+            `chances`.
         is_exact: Whether the values are exact.
     """
 
@@ -90,37 +92,39 @@ class Basis(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MoveReview:
-    """The review of a move, for a player of a level or for perfect play.
+    """The review of a move, for a player of a given level or for perfect play.
 
-    For a level, `values`, `loss`, `share` and `stake` are probabilities: the chance of making the
-    goal, or of surviving 20 moves if `survival` is set. The attributes after `chances` are only set
-    for a level.
+    In a review for a level, `values`, `loss`, `share` and `stake` are probabilities of reaching the
+    goal, or of surviving 20 moves if `survival` is set. The attributes after `chances` are set only
+    in reviews for a level.
 
     Attributes:
-        ply: Number of the move; the first legal move is 1.
+        ply: Number of the move. The first legal move is number 1.
         board: Board before the move.
         score: Score before the move.
         played: Direction played.
-        best: Best direction; the one played if no other is better.
-        values: Value of each legal direction, in expected further points (including the move's) or
-            as a probability.
-        loss: Value lost compared with the best move; never negative.
-        share: Fraction lost, 0 to 1: of the expected final score if values are points, otherwise of
-            the best value.
-        stake: Expected share lost by a random legal move.
-        accuracy: 0 to 100, comparing `share` with `stake`.
+        best: Best direction, which is `played` if no other direction is better.
+        values: Value of each legal direction, as expected points (including the points of the move)
+            or as a probability.
+        loss: Difference from the value of the best move, which is never negative.
+        share: The loss as a fraction, from 0 to 1. If values are points, this is a fraction of the
+            expected final score, otherwise of the best value.
+        stake: The `share` that a random legal move would have on average.
+        accuracy: Accuracy of the move, 0 to 100, computed from `share` and `stake`.
         grade: Grade of the move.
-        luck: Value of the spawned tile relative to its expectation.
-        source: Origin of the values: ``exact``, an endgame table, or a search spec.
-        chances: Probability of making an endgame table's tile after each legal direction; empty if
-            no table covers the board. The values are then proportional to these probabilities.
-        goal: The tiles that players of the level are trying to make.
-        games: Number of games played on after each legal direction.
-        next_values: Chance of making the goal after the next one, for each legal direction.
-        errors: Standard error of the best value minus each direction's value; 0 for the best.
-        reason: What the games show about the mistake, if they show anything clearly.
-        survival: Whether the values are probabilities of surviving 20 more moves. They are if even
-            the best move rarely makes the goal.
+        luck: How much the spawn increased the value, compared with the mean over all spawns.
+        source: The source of the values: ``exact``, an endgame table, or a player spec.
+        chances: Probability of reaching the endgame table's target after each legal direction, or
+            empty if no table contains the board. The values are proportional to `chances`.
+        goal: The next two tiles that players of the level try to reach.
+        games: Number of playouts simulated for each legal direction.
+        next_values: Chance of reaching the second goal, `goal.next_tile`, after each legal
+            direction.
+        errors: Standard error of the difference between each value and the best value, which is 0
+            for the best direction.
+        reason: The reason why the move is a mistake, if the playouts show it clearly.
+        survival: Whether the values are probabilities of surviving 20 more moves. They are used if
+            even the best move rarely leads to the goal.
     """
 
     ply: int
@@ -192,13 +196,13 @@ def move_review(
     unit: Unit,
     basis: Basis,
 ) -> MoveReview:
-    """Grade a move, given the values of all legal directions."""
+    """Review a move, given the values of all legal directions."""
     if chances := basis.chances:
         top, most = max(values.values()), max(chances.values())
         values = {direction: top * chance / most for direction, chance in chances.items()}
     top = max(values.values())
     grain = _grain(top, EXACT_DIGITS if basis.is_exact else DIGITS)
-    # Points already made are not at stake.
+    # Losses in points are relative to the expected final score.
     whole = top + max(score, 0) if unit is Unit.POINTS and not chances else top
     losses = {direction: _rounded(top - value, grain) for direction, value in values.items()}
     shares = {direction: _share(loss, whole) for direction, loss in losses.items()}
@@ -207,7 +211,7 @@ def move_review(
     return MoveReview(
         *(ply, board, score, played, best if losses[played] else played, values),
         *(losses[played], share, stake, accuracy_of(share, stake), grade_of(share)),
-        *(luck, basis.source, chances),
+        *(luck, basis.source, dict(chances)),  # a mapping proxy cannot be pickled
     )
 
 
@@ -216,12 +220,12 @@ def _rounded(loss: float, grain: float) -> float:
 
 
 def _share(loss: float, whole: float) -> float:
-    """Return a loss as a fraction of the whole; if nothing can be won, any loss is total."""
+    """Return a loss as a fraction of `whole`. If `whole` is 0, the result for any loss is 1."""
     return round(min(loss / whole, 1.0), DIGITS) if whole > 0 else float(loss > 0)
 
 
 def _grain(value: float, digits: int) -> float:
-    """Return one unit in a value's last significant digit."""
+    """Return one unit of the last significant digit of a value."""
     return 10.0 ** (math.floor(math.log10(abs(value))) - digits + 1) if value else 1e-9
 
 
@@ -235,7 +239,7 @@ class Judge(ABC):
         rules: Rules of the game.
         unit: Unit of the values.
         is_exact: Whether the values are exact.
-        level: Level of the players whose chances are the values; None for perfect play.
+        level: Level of the simulated players, or None for perfect play.
     """
 
     name: str
@@ -246,18 +250,18 @@ class Judge(ABC):
 
     @abstractmethod
     def rate(self, board: Board) -> Mapping[Direction, float]:
-        """Return the value of each legal move; empty once the goal is reached.
+        """Return the value of each legal move. The mapping is empty when the goal is reached.
 
-        If the score is the board's sum, values are relative to the current sum.
+        If the score is the board's sum, values do not include the current sum.
         """
 
     @abstractmethod
     def luck(self, turn: Turn, values: Mapping[Direction, float]) -> float:
-        """Return a spawn's value relative to the mean of all possible spawns.
+        """Return the luck of a turn: the value after its spawn minus the mean over all spawns.
 
         Args:
             turn: The turn.
-            values: The values that `rate` returned for the board before it.
+            values: The values that `rate` returned for the board before the turn.
         """
 
     def basis(self, board: Board) -> Basis:  # noqa: ARG002 - used by subclasses
@@ -279,32 +283,32 @@ class Judge(ABC):
             board: Board before the move.
             score: Score before the move.
             played: A legal direction.
-            turn: The turn played, needed to compute luck.
+            turn: The turn played, which is needed to compute luck.
             ply: Number of the move.
 
         Raises:
-            PlayerError: The judge cannot evaluate the board.
+            PlayerError: If the judge cannot evaluate the board.
         """
         rated = self.rate(board) or dict.fromkeys(board.legal_directions(), 1.0)
         if played not in rated:
             raise PlayerError(f"{played} is not a legal move to review")
-        # If the score is the board's sum, the first move also scores the initial tiles.
+        # If the score is the board's sum, the first move also scores the start tiles.
         is_sum = isinstance(self.rules.scoring, BoardSum) and self.unit is not Unit.CHANCE
         owed = board.sum - score if is_sum else 0
         values = {direction: value + owed for direction, value in rated.items()}
         top = max(values.values())
-        for direction in values:  # a player who ends the game by winning wants no more points
+        for direction in values:  # a winning move ends the game, so it loses no points
             if self._wins(board.slide(direction, self.rules.merging).board):
                 values[direction] = top
         luck = self.luck(turn, rated) if turn and turn.legal else 0.0
         return move_review(ply, board, score, played, values, luck, self.unit, self.basis(board))
 
     def _wins(self, board: Board) -> bool:
-        """Return whether a move to this board ends the game by making the target."""
+        """Return whether a move that leads to this board reaches the target and ends the game."""
         return self.rules.ends_at_target and board.max_tile >= (self.rules.target or 0)
 
 
 def gain_of(rules: Rules, turn: Turn) -> int:
-    """Return the points of a turn, or the growth of the board's sum where that is the score."""
+    """Return the points of a turn, or the growth of the board's sum if the sum is the score."""
     before = turn.slide.before.sum
     return score_after(rules, before, turn, turn.board) - before

@@ -1,16 +1,17 @@
-"""Playouts: games played on from a move by a player of a level, and what is counted in them.
+"""Playouts: simulated continuations of a game after a move, and the statistics they yield.
 
-*The player* judges the legal moves of each board anew. A move is worth its points plus the value of
-the afterstate by py2048's own small network, or by the heuristic under rules without a network. The
-player multiplies this value by ``1 + slip * x``, with a uniformly random ``x`` from -1 to 1, and
-makes the first move with the highest product, in the order up, down, left, right. (With the
-heuristic, whose values differ less, the slip is divided by 20.) A game ends when the goal after the
-goal is made, when the rules end it, or when no move is legal.
+*The player* rates each legal move on every board. The value of a move is its points plus the
+estimated value of the afterstate. The estimate comes from py2048's small network or, for rules
+without a network, from the heuristic. The player multiplies the move's value by ``1 + slip * x``,
+with a uniformly random ``x`` from -1 to 1, and makes the first move with the highest product, in
+the order up, down, left, right. (Heuristic values differ less from move to move, so the slip is
+divided by 20.) A game ends when the second goal is reached, when the rules end it, or when no move
+is legal.
 
-*Random numbers* are 32-bit words of sfc32 [1], so that the page draws the same ones in JavaScript.
-The generator starts as ``a = seed, b = ply, c = game, counter = 1``, and its first 12 words are
-discarded. The direction is not part of the seed: games of the same number get the same words after
-every direction. All sums are modulo 2**32::
+*Random numbers* are 32-bit words of the generator sfc32 [1], so that JavaScript on the page can
+draw the same numbers. The initial state is ``a = seed, b = ply, c = game, counter = 1``, and the
+first 12 words are discarded. The first direction does not affect the state, so playout number
+`game` draws the same words for every direction. All sums are modulo 2**32::
 
     word = a + b + counter
     a, b, c = b ^ b >>> 9, c + (c << 3), (c << 21 | c >>> 11) + word
@@ -18,15 +19,18 @@ every direction. All sums are modulo 2**32::
 
 The order of the words is:
 
-1. After a move that does not stop the game, a word for the spawn's cell, then one for its tile. A
-   word selects one of `n` choices as ``word * n >> 32``: the cell among the empty ones in
-   row-major order, the tile by its integer weight among the running sums of the weights in
-   ascending order of tiles. Under rules with a fixed spawn both words are drawn and ignored.
-2. A word for each legal move, in the order up, down, left, right, with ``x = word / 2**31 - 1``.
+1. After a move that does not end the game, one word determines the cell of the spawn, and the next
+   word determines the spawned tile. A word selects choice number ``word * n >> 32`` of `n`. For a
+   cell, the choices are the empty cells in row-major order. For a tile, the choices are the tiles
+   in ascending order, and each tile counts as often as its integer weight. Under rules with a fixed
+   spawn, both words are drawn and ignored.
+2. Then one word is drawn for each legal move, in the order up, down, left, right. The player's
+   error for the move is ``x = word / 2**31 - 1``.
 
-All values are float64; a network's value is the sum of its integer weights times its step.
+All values are float64. The value of a network is the sum of the selected integer weights, times the
+network's step.
 
-`play_on` is the plain reference of `py2048.review.simulation.Playouts`.
+`play_on` is the reference implementation of `py2048.review.simulation.Playouts`.
 
 [1] C. Doty-Humphrey, PractRand, pracrand.sourceforge.net: "sfc32".
 """
@@ -54,19 +58,19 @@ MASK = 0xFFFFFFFF
 
 
 class GameCounts(NamedTuple):
-    """What is counted in a game played on from a move.
+    """The counts of a single playout.
 
     Attributes:
-        moves: Moves after the judged one.
-        made: Whether the goal was made.
-        next_made: Whether the goal after it was made.
-        survived: Whether 20 moves could be played, or the game ended with a goal before.
-        out: Whether the watched tile is in no corner ten moves later, or at the end if it comes
-            first.
-        trapped: Number of boards from the first on with the watched trap; at most 20.
-        meeting: Number of moves until the watched pair met, with the judged move; at most 20, which
-            also stands for later and never.
-        room: Number of empty cells five moves later, or at the end if it comes first.
+        moves: Number of moves after the judged move.
+        made: Whether the goal was reached.
+        next_made: Whether the second goal was reached.
+        survived: Whether the game lasted at least 20 moves or reached a goal that ended it.
+        out: Whether the watched tile has left the corners after ten more moves, or at the end of a
+            shorter game.
+        trapped: Number of moves during which the watched tile is trapped, up to 20.
+        meeting: Number of moves until the watched pair merges, including the judged move; 20 if the
+            pair merges later or never.
+        room: Number of empty cells after five more moves, or at the end of a shorter game.
     """
 
     moves: int
@@ -80,7 +84,7 @@ class GameCounts(NamedTuple):
 
 
 def words(seed: int, ply: int, game: int) -> Iterator[int]:
-    """Yield the random words of a game."""
+    """Yield the random words of a playout."""
     a, b, c, counter = seed & MASK, ply & MASK, game & MASK, 1
     for number in range(1 << 62):
         word = (a + b + counter) & MASK
@@ -92,11 +96,11 @@ def words(seed: int, ply: int, game: int) -> Iterator[int]:
 
 
 class Turn(NamedTuple):
-    """A turn of a game played on.
+    """A turn of a playout: a slide and a spawn.
 
     Attributes:
         slide: The move.
-        board: Board after the spawn, or the afterstate if the move stopped the game.
+        board: Board after the spawn, or the afterstate if the move ended the game.
     """
 
     slide: Slide
@@ -106,7 +110,7 @@ class Turn(NamedTuple):
 def turns(
     rules: Rules, board: Board, first: Direction, goal: Goals, slip: float, draws: Iterator[int]
 ) -> Iterator[Turn]:
-    """Yield the turns of a game played on, the judged move first."""
+    """Yield the turns of a playout, which starts with the judged move."""
     search, share, direction = _search_of(rules), misjudgement(rules, slip), first
     while True:
         slide = board.slide(direction, rules.merging)
@@ -135,13 +139,13 @@ def play_on(
     slip: float,
     draws: Iterator[int],
 ) -> GameCounts:
-    """Play a game on from a move and count.
+    """Run a playout from a move, and return the counts.
 
     Args:
         rules: Rules of the game.
         board: Board before the judged move.
         direction: The judged move.
-        goal: The tiles to make.
+        goal: The tiles to reach.
         watch: The tiles to watch.
         slip: Slip of the level.
         draws: The game's random words.
@@ -169,7 +173,7 @@ def _is_stopped(rules: Rules, slide: Slide, goal: Goals) -> bool:
 
 
 def _makes(slide: Slide, tile: int) -> bool:
-    """Return whether a slide makes this tile or a larger one."""
+    """Return whether a slide creates this tile or a larger one."""
     return slide.points >= tile and slide.board.max_tile >= tile
 
 
@@ -178,7 +182,7 @@ def _pick(word: int, choices: int) -> int:
 
 
 def _tile(rules: Rules, word: int) -> int:
-    """Return the tile that a word selects."""
+    """Return the tile that a random word selects."""
     weights = rules.spawn_weights
     choice = _pick(word, sum(weights.integers))
     for tile, weight in zip(weights.tiles, weights.integers, strict=True):
@@ -200,20 +204,20 @@ def _search_of(rules: Rules) -> Expectimax:
 
 LINE_MOVES = 4
 LINE_GAMES = 16
-"""Length of a typical line, and number of games among which it is the median."""
+"""Number of moves in a typical line, and of playouts to choose the line from."""
 
 
 def typical_line(
     rules: Rules, board: Board, direction: Direction, level: Level, reason: Reason | None = None
 ) -> Line:
-    """Return a typical continuation after a move: the median of a few games by their empty cells.
+    """Return a typical continuation: the playout with the median number of empty cells.
 
     Args:
         rules: Rules of the game.
         board: Board before the move.
         direction: A legal direction.
         level: Level of the player.
-        reason: Reason whose tile is the one to fear.
+        reason: The reason for the mistake. Its tile becomes `Line.fear`.
     """
     lines, goal = [], goal_of(rules, level, board)
     for game in range(LINE_GAMES):

@@ -1,6 +1,7 @@
-"""Puzzles, which are positions with a clearly best move, and players' puzzle ratings.
+"""Puzzles: positions with a clearly best move, and the puzzle ratings of players.
 
-`scripts/mine_puzzles.py` mined the puzzles and documents how they were found, evaluated and rated.
+`scripts/mine_puzzles.py` created the puzzles and describes how they were found, evaluated and
+rated.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ from py2048.review.reasons import ReasonKind
 PACK = Path(__file__).resolve().parent / "data" / "puzzles.txt"
 """The puzzles, one per line and sorted by rating.
 
-The columns are number, rating, kind of reason, preset, tile ranks row by row, and the values of
-up, down, left and right.
+The columns are the number, the rating, the kind of reason, the preset, the tile ranks row by row,
+and the values of up, down, left and right.
 """
 
 SOURCES = {
@@ -39,24 +40,25 @@ RANKS = "0123456789abcdefghijklmnopqrstuv"
 """Digits of tile ranks."""
 
 NOTHING = "-"
-"""Marks the value of an illegal move, and a missing reason."""
+"""Placeholder for the value of an illegal move and for a missing reason."""
 
 GOLDEN_SECTION = 0.618033988749895
-"""Distance between the puzzles of consecutive days, as a share of the pack."""
+"""Distance between consecutive daily puzzles, as a fraction of the sorted pack's length."""
 
 
 @dataclass(frozen=True, slots=True)
 class Puzzle:
-    """A position with a clearly best move.
+    """A position in which one move is clearly the best.
 
     Attributes:
-        id: Number, which other versions of py2048 never reuse for another puzzle.
+        id: Number of the puzzle, which no version of py2048 uses for another puzzle.
         rules: Rules of the game.
         board: The position.
         best: The best move.
-        values: Expected further points of each legal direction, including the move's own.
-        rating: Difficulty before anyone has answered, on the same scale as player ratings.
-        theme: What is wrong with the most tempting wrong move, if games played on show it.
+        values: Expected points of each legal direction, including the points of the move, best
+            first.
+        rating: Initial difficulty of the puzzle, on the same scale as player ratings.
+        theme: Reason why the most tempting wrong move is worse, or None if playouts show no reason.
     """
 
     id: int
@@ -74,11 +76,11 @@ class Puzzle:
 
     @property
     def strength(self) -> Rating:
-        """The puzzle's rating before anyone has answered it."""
+        """The puzzle's initial rating, before any answers."""
         return Rating(self.rating, PACK_DEVIATION)
 
     def graded(self, direction: Direction) -> MoveReview:
-        """Review a legal direction; its loss is a share of the expected further points."""
+        """Review a legal direction. `share` is relative to the best move's expected points."""
         basis = Basis(self.source)
         return move_review(1, self.board, 0, direction, self.values, 0.0, Unit.POINTS, basis)
 
@@ -104,36 +106,50 @@ def get_puzzle(number: int) -> Puzzle:
 
 
 def daily_puzzle(day: date) -> Puzzle:
-    """Return the puzzle of a day; puzzles repeat only after all have been used.
+    """Return the puzzle of a day. No puzzle repeats before all others have been used.
 
-    Each day moves on by about a golden section of the sorted pack, so that a few consecutive days
-    mix easy and hard puzzles.
+    Puzzles are sorted by difficulty. Each day advances by about 0.618 of the list, so easy and hard
+    puzzles alternate.
     """
+    return puzzles()[day.toordinal() * _daily_step() % len(puzzles())]
+
+
+def pack() -> dict[str, object]:
+    """Return the puzzles, and the numbers that `daily_puzzle` uses, as JSON values.
+
+    The puzzle of the day has the index ``(days since 1970 * step + offset) % count``.
+    """
+    offset = date(1970, 1, 1).toordinal() * _daily_step() % len(puzzles())
+    return {"step": _daily_step(), "offset": offset, "puzzles": [*map(_row, puzzles())]}
+
+
+def _row(puzzle: Puzzle) -> list[object]:
+    values = {str(direction): value for direction, value in puzzle.values.items()}
+    return [puzzle.id, puzzle.rating, puzzle.theme, puzzle.rules.name, puzzle.board.rows, values]
+
+
+def _daily_step() -> int:
     count = len(puzzles())
-    step = next(
+    return next(
         step for step in range(round(GOLDEN_SECTION * count), 2 * count) if gcd(step, count) == 1
     )
-    return puzzles()[day.toordinal() * step % count]
 
 
 def _parse(line: str) -> Puzzle:
     number, rating, theme, rules, ranks, *texts = line.split()
     # Rank 0 is an empty cell.
     tiles = [[1 << RANKS.index(digit) & ~1 for digit in row] for row in ranks.split("/")]
-    values = {
-        direction: float(text)
-        for direction, text in zip(Direction, texts, strict=True)
-        if text != NOTHING
-    }
-    best = max(values, key=values.__getitem__)
-    board = Board.from_rows(tiles)
+    points = zip(Direction, texts, strict=True)
+    legal = [(direction, float(text)) for direction, text in points if text != NOTHING]
+    values = dict(sorted(legal, key=lambda value: -value[1]))
+    best, board = next(iter(values)), Board.from_rows(tiles)
     return Puzzle(
         int(number), get_rules(rules), board, best, values, int(rating), kind_of_theme(theme)
     )
 
 
 def kind_of_theme(theme: str) -> ReasonKind | None:
-    """Return the reason that a stored theme names; earlier versions had themes without one."""
+    """Return the kind of reason for a stored theme, or `None` for a theme of an earlier version."""
     return ReasonKind(theme) if theme in set(ReasonKind) else None
 
 
@@ -142,23 +158,23 @@ def kind_of_theme(theme: str) -> ReasonKind | None:
 _Q = log(10) / 400  # Glicko's q
 
 MIN_DEVIATION = 50.0
-"""Minimum deviation, which keeps a rating responsive to improvement."""
+"""Minimum rating deviation, which keeps ratings responsive to improvement."""
 
 
 PACK_DEVIATION = 200.0
-"""Deviation of the ratings in the pack, which come from a model of players."""
+"""Rating deviation of the puzzles in the pack, whose ratings come from a model of players."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rating:
-    """The rating of a player or of a puzzle, by Glicko [1].
+    """The Glicko rating [1] of a player or puzzle.
 
-    An answer counts as a game between the two. Source: [1] M. E. Glickman, Parameter estimation in
-    large dynamic paired comparison experiments, Applied Statistics 48, 1999, also at
-    glicko.net/glicko/glicko.pdf.
+    Each answer counts as a match of the player against the puzzle. Source: [1] M. E. Glickman,
+    Parameter estimation in large dynamic paired comparison experiments, Applied Statistics 48,
+    1999, also at glicko.net/glicko/glicko.pdf.
 
     Attributes:
-        rating: The rating; new players start at 1500.
+        rating: The rating. New players start at 1500.
         deviation: Standard deviation of the rating.
     """
 
@@ -166,7 +182,7 @@ class Rating:
     deviation: float = 350.0
 
     def after(self, other: Rating, *, has_won: bool) -> Rating:
-        """Return the rating after a game against another one."""
+        """Return the new rating after a game against an opponent."""
         weight = (1 + 3 * (_Q * other.deviation / pi) ** 2) ** -0.5
         chance = 1 / (1 + 10 ** (weight * (other.rating - self.rating) / 400))
         certainty = 1 / self.deviation**2 + (_Q * weight) ** 2 * chance * (1 - chance)

@@ -1,4 +1,4 @@
-"""Reasons: what a move changes in the games played on from it, counted instead of guessed."""
+"""Reasons why a move is worse than the best move, as counted in playouts."""
 
 from __future__ import annotations
 
@@ -12,34 +12,38 @@ from py2048.core.direction import Direction
 from py2048.core.rules import Rules
 
 MIN_Z = 4.0
-"""Minimum difference between two moves, in standard errors, that counts as a reason."""
+"""A difference of at least this many standard errors between two moves counts as a reason."""
 
 
 class ReasonKind(StrEnum):
-    """What differs most between two moves, as named in commands and files."""
+    """Reasons why one move is better than another, with their names in commands and files."""
 
     ENDED = "ended"
-    """The game ends within 20 moves. Numbers: games in 100 that ended."""
+    """The game ends within 20 moves. The numbers count games in 100."""
     CORNER = "corner"
-    """The largest tile is out of its corner ten moves later. Numbers: games in 100; ``tile``."""
+    """The largest tile (``tile``) leaves its corner within ten moves. The numbers count games in
+    100.
+    """
     TRAPPED = "trapped"
-    """A small tile stays behind a large one. Numbers: moves; ``tile`` and ``behind``."""
+    """A small tile at the edge (``tile``) stays trapped behind a large tile (``behind``). The
+    numbers count moves.
+    """
     MEETING = "meeting"
-    """The two largest equal tiles meet late. Numbers: moves; ``tile``."""
+    """The two largest equal tiles (``tile``) take long to merge. The numbers count moves."""
     ROOM = "room"
-    """Few cells are free five moves later. Numbers: free cells."""
+    """Five moves later, few cells are empty. The numbers count empty cells."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why a move is worse than the best one.
+    """The reason why a move is worse than the best move.
 
     Attributes:
-        kind: What was counted.
-        numbers: ``played`` and ``best``, the means after each of the two moves; ``per``, how many
-            games they refer to (100 for counts of games, 1 for means); and the board's tiles that
-            the kind names (``tile``, ``behind``).
-        z: Difference between the two moves in standard errors; at least 4.
+        kind: The kind of reason.
+        numbers: ``played`` and ``best``, the means after the two moves; ``per``, which is 100 for
+            counts of games and otherwise 1; and the tiles that the kind mentions (``tile``,
+            ``behind``).
+        z: Difference between the two moves in standard errors. It is at least 4.
     """
 
     kind: ReasonKind
@@ -52,9 +56,9 @@ class Habit:
     """A mistake that a player repeats.
 
     Attributes:
-        kind: The reason that the mistakes share.
+        kind: The reason that the mistakes have in common.
         count: Number of mistakes.
-        cost: Mean loss of one of them, as a probability.
+        cost: Mean loss of these mistakes, as a probability.
         plies: Numbers of the moves.
     """
 
@@ -69,9 +73,9 @@ class Line:
     """A typical continuation after a move.
 
     Attributes:
-        directions: Three to six moves, the first of which is the one explained.
-        boards: Board before the first move, then the board after each move's spawn.
-        fear: Tile to keep an eye on, if the reason names one.
+        directions: Three to six moves, starting with the move to explain.
+        boards: The board before the first move, then the board after each turn.
+        fear: The tile that the reason names, which screens highlight, or None.
     """
 
     directions: tuple[Direction, ...]
@@ -82,20 +86,20 @@ class Line:
 # --- what is counted -----------------------------------------------------------------------------
 
 MIN_RATIO = 8
-"""A tile is trapped by one at least this many times as large."""
+"""A large tile traps a small tile only if it is at least this many times as large."""
 MAX_BELOW_LARGEST = 4
-"""The tile that traps it is at least this fraction of the largest one."""
+"""A large tile traps others only if it is at least the largest tile divided by this number."""
 
 
 class Watch(NamedTuple):
-    """The tiles of a position that the counts refer to; 0 if there are none.
+    """The tiles of a position that playouts watch. A tile is 0 if the board has none.
 
     Attributes:
         corner: Largest tile, if it is in a corner.
-        small: A small tile on an edge that some moves leave behind a large one.
-        large: The large tile on its inner side.
-        pair: Largest tile that is on the board more than once, too large to spawn, and at least a
-            quarter of the largest tile.
+        small: A small tile at the edge that is trapped after some of the legal moves.
+        large: The large tile on the inner side of `small`, which traps it.
+        pair: The largest tile that is on the board more than once, is too large to spawn, and is at
+            least a quarter of the largest tile.
     """
 
     corner: int
@@ -105,10 +109,10 @@ class Watch(NamedTuple):
 
 
 def watch(rules: Rules, board: Board) -> Watch:
-    """Return the tiles to watch in the games played on from a board.
+    """Return the tiles that playouts from this board watch.
 
-    The trap is one that some moves leave and others do not, if there is one; among those, the one
-    with the largest trapping tile and then the smallest trapped tile.
+    If several tiles are trapped, prefer traps that some moves avoid. Among these, prefer the
+    largest trapping tile, then the smallest trapped tile.
     """
     largest = board.max_tile
     tiles = [tile for row in board.rows for tile in row]
@@ -129,12 +133,12 @@ def watch(rules: Rules, board: Board) -> Watch:
 
 
 def is_out(board: Board, tile: int) -> bool:
-    """Return whether no corner has this tile or a larger one."""
+    """Return whether all corner tiles are smaller than this tile."""
     return max(board.rows[row][column] for row in (0, -1) for column in (0, -1)) < tile
 
 
 def traps(board: Board) -> set[tuple[int, int]]:
-    """Return the small tiles on an edge with a large one on their inner side, as pairs."""
+    """Return all pairs of a small tile at the edge and the large tile that traps it."""
     return {
         (small, large)
         for small, large in _edge_pairs(board)
@@ -143,12 +147,12 @@ def traps(board: Board) -> set[tuple[int, int]]:
 
 
 def is_trapped(board: Board, small: int, large: int) -> bool:
-    """Return whether a tile up to `small` is behind one from `large` on."""
+    """Return whether a tile of at least `large` traps a tile of at most `small`."""
     return any(0 < outer <= small and inner >= large for outer, inner in _edge_pairs(board))
 
 
 def _edge_pairs(board: Board) -> Iterator[tuple[int, int]]:
-    """Yield the tile of each cell on an edge, and the tile on its inner side."""
+    """Yield each tile at the edge, together with its neighbour on the inner side."""
     for lines in (board.rows, tuple(zip(*board.rows, strict=True))):
         if len(lines) > 1:
             yield from zip(lines[0], lines[1], strict=True)
@@ -156,5 +160,5 @@ def _edge_pairs(board: Board) -> Iterator[tuple[int, int]]:
 
 
 def sum_above(board: Board, tile: int) -> int:
-    """Return the sum of the tiles larger than this one; it grows when two of them meet."""
+    """Return the sum of all larger tiles, which increases when two tiles of this size merge."""
     return sum(each for row in board.rows for each in row if each > tile)

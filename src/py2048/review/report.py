@@ -1,7 +1,7 @@
-"""`GamesReport`: a player's games over time, in total, by rules and by week.
+"""`GamesReport`: statistics about a player's games, in total, by rules and by week.
 
-Reports are computed from summaries. A review takes seconds, and a summary is a few hundred bytes,
-so summaries are stored and each game is reviewed only once.
+Reports are computed from summaries. A review takes seconds, but its summary only takes a few
+hundred bytes, so summaries are stored and each game is reviewed only once.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -26,7 +26,9 @@ UNDATED = "no date"
 """Key of the games without a date."""
 
 VERSION = 6
-"""File version; incremented when grades, accuracy, luck or the fields below are redefined."""
+"""Version of the summary file, which changes with the definitions of grades, accuracy, luck or
+fields.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,26 +37,26 @@ class GameSummary:
 
     Attributes:
         record: Checksum of the game's record.
-        asked: Spec of the requested judge, or the level.
+        asked: Spec of the requested judge, or the requested level.
         judge: Name of the judge.
         rules: Rules as text.
         player: Name of the player.
-        day: Date on which the game finished, or started if the end is unknown, as ``2026-11-23``;
-            may be empty.
+        day: Date of the game's end, such as ``2026-11-23``, or of its start if the end is unknown.
+            May be empty.
         score: Score.
         moves: Number of legal moves.
         max_tile: Largest tile.
         won: Whether the target was reached.
-        is_assisted: Whether undo or hints were used.
-        timed: Number of moves with a thinking time.
-        think_ms: Total thinking time of these moves.
+        is_assisted: Whether the player used undo or hints.
+        timed: Number of moves with a recorded thinking time.
+        think_ms: Total recorded thinking time in milliseconds.
         unit: Unit of `loss` and `luck`.
         reviewed: Number of reviewed moves.
-        accuracy: 0 to 100; None if too little was at stake.
+        accuracy: Accuracy of the game, 0 to 100, or None if the total stake is too small.
         loss: Total loss of the moves.
         luck: Total luck.
         grades: Number of moves by grade.
-        phases: Number of moves of each grade, for each largest tile on the board.
+        phases: The number of moves by grade, for each largest tile on the board.
     """
 
     record: str
@@ -80,7 +82,7 @@ class GameSummary:
 
     @classmethod
     def of(cls, review: Review, asked: str = "") -> GameSummary:
-        """Summarise a complete review; `asked` is the requested judge or level."""
+        """Summarise a complete review. `asked` is the requested judge or level."""
         record = review.record
         board = last_board(record)
         phases: dict[str, Counter[str]] = {}
@@ -123,17 +125,18 @@ def checksum(record: Record) -> str:
 
 
 class SummaryFile:
-    """Stored summaries of reviewed games, one JSON line each.
+    """A file of game summaries, with one summary per line in JSON.
 
-    Lines are only appended, so interrupted work is kept and several programs can share the file.
-    Unreadable lines and lines of other versions are ignored.
+    Lines are only appended, so no summary is lost if a program is interrupted, and several programs
+    can share the file. Unreadable lines and lines from other versions are ignored.
 
     Args:
         path: Path of the file.
-        release: Program version; other versions may have different judges.
+        release: Version of py2048. Summaries of other versions are ignored, because their judges
+            may differ.
 
     Attributes:
-        trouble: Why summaries cannot be saved; otherwise empty.
+        trouble: Reason why summaries cannot be saved, or an empty string.
     """
 
     def __init__(self, path: Path, release: str) -> None:
@@ -154,13 +157,13 @@ class SummaryFile:
         return self._summaries.get((checksum(record), asked))
 
     def add(self, summary: GameSummary) -> None:
-        """Add a summary; errors are reported in `trouble`."""
+        """Add a summary and append it to the file. Errors are reported in `trouble`."""
         self._summaries[summary.record, summary.asked] = summary
         line = msgspec.json.encode(_Line(VERSION, self._release, summary))
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             with self._path.open("ab") as file:
-                file.write(b"\n" + line + b"\n")  # the leading newline ends a line cut off earlier
+                file.write(b"\n" + line + b"\n")  # the leading newline ends an incomplete line
         except OSError as error:
             self.trouble = f"cannot write {self._path}: {error.strerror}"
 
@@ -176,7 +179,7 @@ class _Line(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Aggregate figures of games. Means and best scores need at least one game.
+    """Aggregate figures of games. Means and best scores require at least one game.
 
     Attributes:
         games: The games, oldest first.
@@ -191,31 +194,31 @@ class Totals:
 
     @property
     def accuracy(self) -> float | None:
-        """Mean accuracy of all reviewed moves, 0 to 100; None if no move was reviewed."""
+        """Mean accuracy of all reviewed moves, 0 to 100, or None if no move was reviewed."""
         known = [(game.accuracy, game.reviewed) for game in self.games if game.accuracy is not None]
         judged = sum(moves for _, moves in known)
         return sum(accuracy * moves for accuracy, moves in known) / judged if judged else None
 
     @property
     def mistakes(self) -> float | None:
-        """Number of mistakes of any grade per 100 reviewed moves; None if no move was reviewed."""
+        """Number of mistakes per 100 reviewed moves, or None if no move was reviewed."""
         judged = sum(game.reviewed for game in self.games)
         return 100 * sum(game.mistakes for game in self.games) / judged if judged else None
 
     @property
     def speed(self) -> float | None:
-        """Moves per minute of thinking time; None if no times were recorded."""
+        """Moves per minute of thinking time, or None if no times were recorded."""
         think_ms = sum(game.think_ms for game in self.games)
         return 60_000 * sum(game.timed for game in self.games) / think_ms if think_ms else None
 
     @property
     def luck(self) -> float:
-        """Mean luck per game, in the unit of its values."""
+        """Mean luck per game, in points or as a probability."""
         return fmean(game.luck for game in self.games)
 
     @property
     def loss(self) -> float:
-        """Mean loss per game, in the unit of its values."""
+        """Mean loss per game, in the unit of the values."""
         return fmean(game.loss for game in self.games)
 
     @property
@@ -230,7 +233,7 @@ class Totals:
 
     @property
     def tiles(self) -> dict[int, int]:
-        """Number of games by largest tile, in ascending order."""
+        """Number of games by largest tile, in ascending order of tiles."""
         return dict(sorted(Counter(game.max_tile for game in self.games).items()))
 
     @property
@@ -240,7 +243,7 @@ class Totals:
 
     @property
     def phases(self) -> dict[int, dict[Grade, int]]:
-        """Number of moves of each grade, for each largest tile on the board."""
+        """The number of moves by grade, for each largest tile on the board."""
         tiles = sorted({int(tile) for game in self.games for tile in game.phases})
         return {
             tile: {
@@ -251,7 +254,7 @@ class Totals:
         }
 
     def to_json(self) -> dict[str, Any]:
-        """Return the figures that can be compared across rules, as JSON values."""
+        """Return the figures that can be compared between different rules, as JSON values."""
         return {
             "games": len(self.games),
             "moves": self.moves,
@@ -273,9 +276,9 @@ class RulesReport:
     Attributes:
         rules: Rules as text.
         judge: Name of the judge.
-        unit: Unit of its values.
+        unit: Unit of the judge's values.
         totals: All games.
-        weeks: Games by week, such as ``2026-W48``, in ascending order; undated games come last.
+        weeks: Games by week, such as ``2026-W48``, in ascending order. Undated games come last.
     """
 
     rules: str
@@ -312,6 +315,32 @@ def _detailed(totals: Totals) -> dict[str, Any]:
     }
 
 
+class CareerTotals(NamedTuple):
+    """Totals of all games that a player finished under the same rules, reviewed or not.
+
+    Attributes:
+        rules: Rules as text.
+        games: Number of games, at least one.
+        won: Number of games with the winning tile.
+        best_score: Best score.
+        mean_score: Mean score.
+        median_score: Median score.
+        largest_tile: Largest tile.
+        moves: Total number of moves.
+        tiles: Number of games by largest tile, in ascending order of tiles.
+    """
+
+    rules: str
+    games: int
+    won: int
+    best_score: int
+    mean_score: float
+    median_score: int
+    largest_tile: int
+    moves: int
+    tiles: Mapping[int, int]
+
+
 @dataclass(frozen=True, slots=True)
 class GamesReport:
     """A report on a player's games.
@@ -321,16 +350,24 @@ class GamesReport:
         weeks: Games by week, as in a `RulesReport`.
         sections: Reports by rules, most played first.
         refused: Reasons why files were skipped.
+        careers: Totals of all games, by rules, in a report on the player's most recent games.
+            Otherwise empty.
     """
 
     totals: Totals
     weeks: dict[str, Totals]
     sections: tuple[RulesReport, ...]
     refused: tuple[str, ...] = ()
+    careers: tuple[CareerTotals, ...] = ()
 
     @classmethod
-    def of(cls, games: Iterable[GameSummary], refused: Iterable[str] = ()) -> GamesReport:
-        """Build a report; duplicate games count once."""
+    def of(
+        cls,
+        games: Iterable[GameSummary],
+        refused: Iterable[str] = (),
+        careers: Iterable[CareerTotals] = (),
+    ) -> GamesReport:
+        """Build a report from summaries. Duplicate games count once."""
         unique = {(game.record, game.judge): game for game in games}
         ordered = sorted(unique.values(), key=lambda game: (not game.day, game.day))
         kinds: dict[tuple[str, str, str], list[GameSummary]] = {}
@@ -341,8 +378,13 @@ class GamesReport:
             for kind, group in kinds.items()
         ]
         sections.sort(key=lambda section: -len(section.totals.games))
-        totals = Totals(tuple(ordered))
-        return cls(totals, _weekly(ordered), tuple(sections), tuple(refused))
+        found = tuple(sections), tuple(refused), tuple(careers)
+        return cls(Totals(tuple(ordered)), _weekly(ordered), *found)
+
+    @property
+    def games(self) -> int:
+        """Number of games, including those that were not reviewed."""
+        return sum(career.games for career in self.careers) or len(self.totals.games)
 
     def to_json(self) -> dict[str, Any]:
         """Return the report as JSON values."""
@@ -351,6 +393,7 @@ class GamesReport:
             "weeks": {week: totals.to_json() for week, totals in self.weeks.items()},
             "rules": [section.to_json() for section in self.sections],
             "refused": list(self.refused),
+            "careers": [career._asdict() for career in self.careers],
         }
 
 

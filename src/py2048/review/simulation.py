@@ -1,10 +1,11 @@
-"""Games of a simulated player, who misjudges moves, played by compiled kernels.
+"""Compiled simulation of players who misjudge moves.
 
-See `py2048.review.levels` for the model of the player, and `py2048.review.playouts` for the random
-numbers, the counts and the plain reference.
+`py2048.review.levels` describes the player model. `py2048.review.playouts` describes the random
+numbers and the counts, and contains the reference implementation.
 
-Levels have their own network for some rules, in ``data``. It is smaller and faster than the one
-that players use, because it plays millions of moves to judge a position.
+For some rules, the folder ``data`` contains a separate network for levels. This network is smaller
+and faster than the network of the computer players, because judging a position takes millions of
+moves.
 """
 
 from __future__ import annotations
@@ -40,13 +41,13 @@ NETWORKS = Path(__file__).resolve().parent / "data"
 """Folder of the levels' own networks."""
 
 HEURISTIC_SHARE = 0.05
-"""Factor of misjudgements with the heuristic, whose ratings of two moves differ less."""
+"""Factor for the errors of heuristic values, because moves differ less in heuristic values."""
 
 SEED = 0
-"""Seed of the games that judge moves."""
+"""Random seed of the playouts that judge moves."""
 
 ENDLESS = 1 << 62
-"""A tile that no game makes."""
+"""A tile that no game reaches."""
 
 FEW_GAMES = 256
 LAST_TILE = 4096
@@ -58,28 +59,28 @@ Sums = NDArray[np.int64]
 
 @cache
 def evaluation_of(rules: Rules) -> Network | Heuristic:
-    """Return what a level's player evaluates afterstates with.
+    """Return the evaluation that simulated players use.
 
-    It is the levels' own network for these rules, the network that comes with py2048, or the
-    heuristic, in this order. Networks of installed packages are not used.
+    The first of these that exists is used: the levels' own network for the rules, the network
+    bundled with py2048, the heuristic. Networks from other packages are ignored.
     """
     path = network_path(rules)
     return load(path) if path else heuristic_for(rules)
 
 
 def network_path(rules: Rules) -> Path | None:
-    """Return the file of the network with which levels play under these rules, if any."""
+    """Return the path of the network that levels use under these rules, or None."""
     return _networks().get(rules.objective)
 
 
 @cache
 def _networks() -> dict[tuple[object, ...], Path]:
-    paths = *SHIPPED.glob("*.npz"), *NETWORKS.glob("*.npz")  # later ones take precedence
+    paths = *SHIPPED.glob("*.npz"), *NETWORKS.glob("*.npz")  # later files take precedence
     return {Rules.parse(header_of(path)["rules"]).objective: path for path in paths}
 
 
 def misjudgement(rules: Rules, slip: float) -> float:
-    """Return by how much a player misjudges moves at most, as a share of their value."""
+    """Return the maximum error of a simulated player's move values, as a share of each value."""
     return slip if isinstance(evaluation_of(rules), Network) else slip * HEURISTIC_SHARE
 
 
@@ -88,16 +89,16 @@ def misjudgement(rules: Rules, slip: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Games to play on from a position.
+    """A batch of playouts from a position.
 
     Attributes:
         board: Board before the moves.
-        ply: Number of the move, which seeds the games.
-        goal: The tiles to make, the goal and the one after it.
-        watch: The tiles to watch, see `py2048.review.reasons.Watch`.
+        ply: Number of the move. The seed of the playouts depends on this number.
+        goal: The next two goals, as tiles.
+        watch: The tiles to watch, as in `py2048.review.reasons.Watch`.
         directions: The legal moves to try.
         first: Number of the first game.
-        games: Number of games after each move.
+        games: Number of playouts for each move.
     """
 
     board: Board
@@ -110,14 +111,14 @@ class Batch:
 
     @property
     def job(self) -> list[int]:
-        """The batch as numbers, see `_playout_kernels`."""
+        """The batch as a list of numbers, in the order of the columns in `_playout_kernels`."""
         bits = sum(1 << direction.value for direction in self.directions)
         ranks = [tile.bit_length() - 1 if tile else 0 for tile in self.watch]
         return [self.ply, self.first, self.games, bits, *self.goal, *ranks]
 
 
 class Playouts:
-    """Plays games on from given moves, with compiled kernels in several threads. Thread-safe.
+    """Runs playouts with compiled kernels on several threads. This class is thread-safe.
 
     The results do not depend on the number of threads.
 
@@ -125,10 +126,10 @@ class Playouts:
         rules: Rules of the games.
         slip: Slip of the level.
         seed: Seed of the games.
-        threads: Number of threads; one for each CPU by default.
+        threads: Number of threads, by default one for each CPU.
 
     Raises:
-        RulesError: The compiled search does not support the rules.
+        RulesError: If the compiled search does not support the rules.
     """
 
     def __init__(
@@ -152,9 +153,8 @@ class Playouts:
     def play(self, batches: Sequence[Batch]) -> Sums:
         """Play batches; return their sums.
 
-        Returns:
-            int64 `[batches, 4, 2, columns]`, by direction, parity of the game's number, and column
-            of `_playout_kernels`.
+        Returns: int64 `[batches, 4, 2, columns]`, indexed by batch, direction, parity of the game's
+            number, and count.
         """
         sums = np.zeros((len(batches), 4, 2, kernels.SUMS), np.int64)
         rest = iter(zip(batches, sums, strict=True))  # each thread takes the next batch
@@ -176,17 +176,16 @@ class Playouts:
 def simulate(
     rules: Rules, slip: float, games: int, seed: int = SEED, last_tile: int = ENDLESS
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Play games as a level's player, who chooses all moves but the first.
+    """Simulate games in which the simulated player chooses all moves except the first.
 
     Args:
         rules: Rules of the games.
         slip: The level's slip.
         games: Number of games.
         seed: Seed of the games.
-        last_tile: Games end when this tile is made.
+        last_tile: The game ends when this tile is reached.
 
-    Returns:
-        The largest tile and the score of each game: int64 `[games]`.
+    Returns: The largest tile and the score of each game, both int64 `[games]`.
     """
     batches = []
     for game in range(games):
@@ -201,17 +200,17 @@ def simulate(
 
 
 def shares_of(largest: NDArray[np.int64]) -> dict[int, float]:
-    """Return the share of games that made each tile, given their largest tiles."""
+    """Return the share of games that reached each tile, given the largest tile of each game."""
     tiles = 1 << np.arange(1, int(largest.max()).bit_length())
     return {int(tile): float((largest >= tile).mean()) for tile in tiles}
 
 
 @cache
 def simulated_shares(rules: Rules, slip: float) -> dict[int, float]:
-    """Return the share of a few games that make each tile up to 4096.
+    """Simulate a few games; return the share of games that reach each tile up to 4096.
 
-    The result is empty without a compiler, for small boards, which are judged exactly, and for
-    boards that are too large.
+    The result is empty if Numba is missing, if the board is too large, or if the board is so small
+    that moves are judged exactly.
     """
     is_simulated = QUICK_CELLS < rules.cells <= MAX_CELLS and is_searchable(rules)
     if not is_simulated or IS_PLAIN or missing_compiler():

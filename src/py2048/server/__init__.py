@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from py2048.core.errors import extra_for
-from py2048.server.settings import ServerError, ServerSettings, find_key, find_proxies
+from py2048.server.settings import ServerError, ServerSettings, find_key
 
-__all__ = ["ServerError", "ServerSettings", "find_key", "find_proxies", "serve"]
+__all__ = ["ServerError", "ServerSettings", "find_key", "serve"]
 
 
 def serve(settings: ServerSettings, log_level: str = "info") -> None:
-    """Serve until the process is told to stop.
+    """Run the server until the process receives SIGINT or SIGTERM.
 
     Raises:
         ServerError: If the address is not available.

@@ -1,95 +1,81 @@
-"""Create the parts of a server and the ASGI application."""
+"""Create the parts of a server, and its ASGI application."""
 
 from __future__ import annotations
 
 import asyncio
+import functools
 import logging
 import multiprocessing
 import os
 import signal
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
-from starlette.routing import Route, WebSocketRoute
-from starlette.types import ASGIApp
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.websockets import WebSocket
 
 from py2048.app.storage.values import utc_text
 from py2048.core.errors import GameOverError, Py2048Error, StorageError
+from py2048.core.installation import install_line
 from py2048.core.language import _
+from py2048.players.ntuple.weights import shipped_files, shipped_folders
+from py2048.server.admission import WORKERS, Caller
 from py2048.server.api.api import STATUS, Api, api_routes
-from py2048.server.api.hints import HintService
-from py2048.server.cache import TimedCache
-from py2048.server.http.limits import RateLimits
-from py2048.server.http.middleware import SecurityMiddleware, refusal
-from py2048.server.http.monitoring import Metrics, redacted_path
+from py2048.server.bounds import MAX_REVIEWS
+from py2048.server.http.middleware import SOCKET_PATH, SecurityMiddleware, refusal
+from py2048.server.http.monitoring import redacted_path
 from py2048.server.play import battles
-from py2048.server.play.backend import Backend
-from py2048.server.play.battles import BattleFeeds
 from py2048.server.play.messages import trouble_of
 from py2048.server.play.rooms import Rooms
 from py2048.server.schema import ActionRejected
-from py2048.server.settings import ServerSettings
 from py2048.server.site import accounts, challenges, games, pages, scores
-from py2048.server.site.auth import Authenticator, Cookies, UserRequest
-from py2048.server.site.reviews import MAX_KEPT, Reviewer, ReviewQueue
-from py2048.server.websocket import PlayEndpoint
+from py2048.server.site.auth import UserRequest
+from py2048.server.websocket import play
 
 _log = logging.getLogger("py2048.web")
 
-MAX_SESSION_AGE = timedelta(days=400)  # since the last use of the session
+MAX_SESSION_AGE = timedelta(days=400)  # Unused login sessions are deleted after this time.
 
 
-class Server:
-    """The parts of a server. Must be created within an event loop.
-
-    Args:
-        settings: How the server is run.
-        reviewer: Replacement for the function that reviews a game, for tests.
-    """
-
-    def __init__(self, settings: ServerSettings, reviewer: Reviewer | None = None) -> None:
-        self.settings = settings
-        self.metrics = metrics = Metrics()
-        self.limits = limits = RateLimits(settings, metrics)
-        self.backend = Backend(settings, metrics)
-        self.auth = Authenticator(self.backend, Cookies(settings.key, secure=settings.is_secure))
-        self.hints = HintService(settings.players)
-        self.reviews = ReviewQueue(settings, self.backend, limits, metrics, reviewer)
-        self.socket = PlayEndpoint(self.backend, self.auth, limits, self.hints, BattleFeeds())
-        gauge = metrics.gauge
-        gauge("py2048_sockets", "Connected players", lambda: limits.sockets.taken)
-        gauge("py2048_sockets_limit", "Most connected players", lambda: settings.sockets)
-        gauge("py2048_review_backlog", "Reviews to be computed", lambda: self.reviews.backlog)
+class Server(Api):
+    """A server: its parts, its routes and its background tasks."""
 
     def asgi(self) -> ASGIApp:
         """Return the ASGI application with all routes, behind the security middleware."""
-        caches = TimedCache(scores.LEADERBOARD_TTL_S), TimedCache(scores.PLOTS_TTL_S)
-        parts = self.settings, self.auth, self.backend, self.limits, self.reviews, *caches
-        api = Api(*parts, self.hints)
         site_modules = pages, games, scores, challenges, accounts
         routes = [
-            *(page.route(api) for module in site_modules for page in module.PAGES),
-            *api_routes(api),
-            Route("/static/{path:path}", pages.show_file),
+            *(page.route(self) for module in site_modules for page in module.PAGES),
+            *api_routes(self),
+            Route("/static/{path:path}", pages.assets().file),
             Route("/healthz", alive),
             Route("/readyz", self.ready),
             Route("/metrics", self.show_metrics),
-            WebSocketRoute("/ws", self.socket.serve),
+            Route("/{path:path}/", without_slash),
         ]
         handlers = dict.fromkeys((HTTPException, Py2048Error, Exception), self.explain)
         app = Starlette(routes=routes, exception_handlers=handlers, lifespan=self._lifespan)
+        app.router.redirect_slashes = False
+
+        async def serve(scope: Scope, receive: Receive, send: Send) -> None:
+            if scope["type"] == "websocket" and scope["path"] == SOCKET_PATH:
+                # Starlette's layers would stay in memory for as long as the connection is open.
+                await play(self, WebSocket(scope, receive, send))
+            else:
+                await app(scope, receive, send)
+
         is_known_token = self.auth.is_known_token
-        return SecurityMiddleware(app, self.settings, self.limits, self.metrics, is_known_token)
+        return SecurityMiddleware(serve, self.settings, self.limits, self.metrics, is_known_token)
 
     @asynccontextmanager
     async def _lifespan(self, _app: Starlette) -> AsyncIterator[None]:
-        if parent := multiprocessing.parent_process():  # a worker must not outlive it
+        if parent := multiprocessing.parent_process():  # a worker must not outlive its parent
             loop = asyncio.get_running_loop()
             loop.add_reader(parent.sentinel, os.kill, os.getpid(), signal.SIGTERM)
         async with self.running():
@@ -97,7 +83,7 @@ class Server:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Run the background tasks until the block ends, then close the store."""
+        """Run the background tasks within the block, then close the store."""
         tasks = [asyncio.create_task(self._run()), asyncio.create_task(self.metrics.keep_current())]
         try:
             yield
@@ -105,18 +91,35 @@ class Server:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+            self.admission.close()
             await asyncio.to_thread(self.reviews.close)
             await self.backend.close()
 
     async def _run(self) -> None:
+        if names := strong_networks():
+            _log.info("strong networks", extra={"networks": names})
+        else:
+            _log.warning(
+                "no strong networks: hints are weaker",
+                extra={"install": install_line("strong")},
+            )
         rooms = await self.backend.open()
         self.reviews.start(rooms.games.store)
         await asyncio.gather(
-            rooms.follow_others(), self._maintain(rooms), self.auth.watch_sessions()
+            rooms.follow_others(),
+            self._maintain(rooms),
+            self.auth.watch_sessions(),
+            self.hints.prepare(),
+            *map(self._start_worker, range(WORKERS)),
         )
 
+    async def _start_worker(self, number: int) -> None:
+        """Start a worker process in advance, so that the first visitors need not wait for it."""
+        with suppress(Py2048Error):
+            await self.read("list", Caller(f"start {number}", ""), pages.load_templates)
+
     async def _maintain(self, rooms: Rooms) -> None:
-        """Periodically finish orphaned games and delete expired rows."""
+        """Periodically finish orphaned games, and delete expired rows of the store."""
         service, store = rooms.games, rooms.games.store
         while True:
             for step in (
@@ -124,10 +127,10 @@ class Server:
                 partial(service.sweep, frozenset(rooms.open)),
                 partial(battles.maintain, service),
                 partial(store.sessions.forget, utc_text(datetime.now(UTC) - MAX_SESSION_AGE)),
-                partial(store.reviews.forget, MAX_KEPT),
+                partial(store.reviews.forget, MAX_REVIEWS),
             ):
                 try:
-                    await rooms.in_thread(step)
+                    await asyncio.to_thread(step)
                 except StorageError as error:
                     rooms.note_fault(error, "maintenance failed")
                 except Exception:  # noqa: BLE001 - the other steps must still run
@@ -155,21 +158,23 @@ class Server:
     # Monitoring endpoints
 
     async def ready(self, _request: Request) -> Response:
-        """Readiness: 503 tells the proxy to send requests to another process."""
+        """Report whether the process is ready. Status 503 makes the proxy use another process."""
         try:
             await self.backend.check_store()
         except StorageError as error:
             reason = {"reason": error.kind or "other", "message": trouble_of(error)}
             return JSONResponse({"status": "not ready", **reason}, 503)
+        facts = {"networks": strong_networks()}
         if not self.backend.is_deaf:
-            return JSONResponse({"status": "ready"})
-        # Not a reason for 503: games can still be played, and all processes share the problem.
+            return JSONResponse({"status": "ready", **facts})
+        # This fault does not cause status 503, because games can still be played and all processes
+        # have the same problem.
         fault = "PostgreSQL's notices"
         late = f"{fault} cannot be heard: watchers on other processes see moves up to 2 s late"
-        return JSONResponse({"status": "ready", "degraded": fault, "message": late})
+        return JSONResponse({"status": "ready", "degraded": fault, "message": late, **facts})
 
     async def show_metrics(self, _request: Request) -> Response:
-        """Metrics of all workers in the Prometheus text format."""
+        """Return the metrics of all workers, in the Prometheus text format."""
         return Response(self.metrics.text(), media_type="text/plain; version=0.0.4")
 
 
@@ -191,10 +196,18 @@ def _status_of(error: Exception, *, is_action: bool) -> tuple[int, str]:
 
 
 async def alive(_request: Request) -> Response:
-    """Liveness: the process answers."""
+    """Report that the process responds."""
     return JSONResponse({"status": "alive"})
 
 
-def make_app(settings: ServerSettings) -> ASGIApp:
-    """Create the ASGI application of a server. Must be called within an event loop."""
-    return Server(settings).asgi()
+@functools.cache
+def strong_networks() -> list[str]:
+    """Return the names of the strong networks that are installed."""
+    others = shipped_folders()[1:]
+    return [path.stem for path in shipped_files() if path.parent in others]
+
+
+async def without_slash(request: Request) -> Response:
+    """Redirect to the path without its trailing slash; the target has no scheme or host."""
+    path = "/" + request.path_params["path"].strip("/")
+    return RedirectResponse(f"{path}?{request.url.query}".rstrip("?"))

@@ -1,4 +1,4 @@
-"""Commands ``serve``, ``bot``, ``mcp``, ``backup`` and ``restore``."""
+"""Commands ``serve``, ``bot``, ``backup`` and ``restore``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from py2048.core.errors import ClientError, os_errors_as
 from py2048.core.game import Game
 from py2048.presentation import options
 from py2048.presentation.streams import INTERRUPTED, StatusLine, complain
-from py2048.server import ServerSettings, find_key, find_proxies
+from py2048.server import ServerSettings, find_key
 from py2048.server import serve as serve_with
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ LogLevel = Literal["debug", "info", "warning", "error"]
 
 
 def _server_options() -> dict[str, Parameter]:
-    """Return command-line parameters for the log level and all options in `ServerSettings`."""
+    """Return the command-line parameters for the log level and the options in `ServerSettings`."""
     kinds = get_type_hints(ServerSettings)
     level = typer.Option(help="Minimum level of messages on standard error.")
     options = {
@@ -46,9 +46,8 @@ def _server_options() -> dict[str, Parameter]:
 
 def serve(**options: Any) -> None:
     """Serve the game to browsers until you press Ctrl+C. Needs the extra web."""
-    level, proxies = options.pop("log_level"), options.pop("trusted_proxies")
-    proxies = find_proxies() if proxies is None else proxies
-    serve_with(ServerSettings(find_key(data_folder()), trusted_proxies=proxies, **options), level)
+    level = options.pop("log_level")
+    serve_with(ServerSettings(find_key(data_folder()), **options), level)
 
 
 _OPTIONS = _server_options()
@@ -72,7 +71,7 @@ def backup(
     ] = None,
     force: options.ForceOption = False,
 ) -> None:
-    """Copy the whole store, with all games and accounts, to FILE. Players can continue to play."""
+    """Copy the whole store, with all games and accounts, to FILE. The server can keep running."""
     from py2048.app.storage import backups, open_store
 
     with open_store(database) as store:
@@ -84,10 +83,10 @@ def backup(
 
 
 def restore(
-    file: Annotated[Path, typer.Argument(help="A file written by backup.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A file written by backup.")],
     database: DatabaseOption = None,
 ) -> None:
-    """Fill an empty store, on any kind of database, from the backup in FILE."""
+    """Fill an empty store from the backup in FILE. The kind of database may differ."""
     from py2048.app.storage import backups, open_store
 
     with open_store(database) as store:
@@ -115,9 +114,9 @@ def bot(
     jobs: options.JobsOption = 1,
     quiet: options.QuietOption = False,
 ) -> int:
-    """Let PLAYER play on a server with a program's token from the account page.
+    """Let PLAYER play on a server, with a program's token from the account page.
 
-    Unfinished games with the same rules are continued first. Ctrl+C stops.
+    Unfinished games with the same rules are continued first. Ctrl+C stops the program.
     """
     from py2048.client import BotClient
     from py2048.players import make_player
@@ -170,24 +169,8 @@ def bot(
     return 0
 
 
-def mcp(
-    game: options.GameOptions,
-    hints: Annotated[
-        str | None,
-        options.taking(
-            "PLAYER", "Allow the agent to ask this player for hints.", words=options.player_words
-        ),
-    ] = None,
-) -> None:
-    """Let agents play over the Model Context Protocol on stdin and stdout. Needs the extra mcp."""
-    from py2048.envs.mcp import make_server
-
-    wanted, seed = game.chosen()
-    make_server(wanted, seed=seed, hints=hints).run("stdio")
-
-
 def _token(file: Path | None) -> str:
-    """Return the token from a file or the environment.
+    """Return the program's token from a file or from the environment.
 
     Raises:
         ClientError: If there is none.

@@ -1,4 +1,4 @@
-"""Run the server in one or several processes."""
+"""Run the server in one process, or in several worker processes."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from starlette.types import ASGIApp
 from uvicorn.supervisors import Multiprocess
 
 from py2048.app.storage import load_store
-from py2048.server.app import make_app
-from py2048.server.http.connections import HEAD_TIMEOUT_S, MAX_HEAD, Connections, HttpConnection
+from py2048.server.app import Server
+from py2048.server.http.connections import MAX_HEAD, Connections, HttpConnection
 from py2048.server.http.limits import TokenBuckets
 from py2048.server.http.monitoring import WORKERS_FOLDER, log_config
 from py2048.server.schema import MAX_CHARACTERS
@@ -29,18 +29,19 @@ from py2048.server.settings import Network, ServerError, ServerSettings
 _BACKLOG = 2048
 _PORT_ERRORS = errno.EADDRINUSE, errno.EACCES
 _SHUTDOWN_S = 20  # Time limit for pending requests.
-_WORKER_TIMEOUT_S = 20  # Unresponsive workers are replaced after this time.
-BESIDE_SOCKETS = 500  # Connections for HTTP, in addition to WebSockets.
-BESIDE_SOCKETS_EACH = 100  # The same, per address.
-_OTHER_FILES = 100  # File descriptors for the database, logs and static files.
+_WORKER_TIMEOUT_S = 20  # Workers that do not respond for this long are replaced.
+BESIDE_SOCKETS = 500  # Number of HTTP connections in addition to WebSockets.
+BESIDE_SOCKETS_EACH = 100  # HTTP connections per address, in addition to WebSockets.
+_OTHER_FILES = 100  # Number of file descriptors for the database, logs and static files.
 
 
 def run(settings: ServerSettings, log_level: str = "info") -> None:
-    """Serve until the process receives SIGINT or SIGTERM.
+    """Run the server until the process receives SIGINT or SIGTERM.
 
     Raises:
-        ServerError: If the address is not available, or several workers would share SQLite.
-        StorageError: If the database URL is invalid. An unavailable database is retried instead.
+        ServerError: If the address is not available, or several workers would share an SQLite file.
+        StorageError: If the database URL is invalid. If the database is unavailable, the server
+            retries.
     """
     if not load_store(settings.database) and settings.workers > 1:
         raise ServerError(
@@ -54,7 +55,7 @@ def run(settings: ServerSettings, log_level: str = "info") -> None:
         def stop(*_: object) -> None:
             server.should_exit = True
 
-        # uvicorn handles these signals while it runs, and raises them again when it stops.
+        # Uvicorn handles these signals while it runs, and raises them again after it has stopped.
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, stop)
         _announce(listener)
@@ -73,12 +74,12 @@ def _announce(listener: socket.socket) -> None:
 
 
 def _app(settings: ServerSettings) -> ASGIApp:
-    """Create the application in the process that serves it.
+    """Create the application in the process that will serve it.
 
-    The garbage collector runs less often than every 700 new objects, the default. Moves create no
-    reference cycles, only objects that live as long as their game.
+    The garbage collector runs less often than by default (after 700 new objects). Playing moves
+    creates no reference cycles, and the new objects live as long as their game.
     """
-    app = make_app(settings)
+    app = Server(settings).asgi()
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 10)
@@ -86,21 +87,21 @@ def _app(settings: ServerSettings) -> ASGIApp:
 
 
 def _config(settings: ServerSettings, log_level: str) -> uvicorn.Config:
-    """Return uvicorn's configuration. It is sent to workers, so it must be picklable."""
+    """Return uvicorn's configuration, which must be picklable because workers receive it."""
     connections = Connections(
         _max_connections(settings.sockets + BESIDE_SOCKETS),
         settings.sockets_per_address + BESIDE_SOCKETS_EACH,
         partial(_is_in, settings.proxies),
     )
     meter = TokenBuckets(settings.address_rate, settings.address_rate * 3)
-    socket = partial(_socket_connection, connections, meter, HEAD_TIMEOUT_S)
+    socket = partial(_socket_connection, connections, meter)
     return uvicorn.Config(
         partial(_app, settings),
         factory=True,
         workers=settings.workers,
         timeout_worker_healthcheck=_WORKER_TIMEOUT_S,
         # uvicorn instantiates both.
-        http=partial(HttpConnection, connections, HEAD_TIMEOUT_S),  # type: ignore[arg-type]
+        http=partial(HttpConnection, connections),  # type: ignore[arg-type]
         ws=socket,  # type: ignore[arg-type]
         ws_max_size=4 * MAX_CHARACTERS,
         ws_per_message_deflate=False,
@@ -116,16 +117,16 @@ def _config(settings: ServerSettings, log_level: str) -> uvicorn.Config:
 
 
 def _socket_connection(
-    connections: Connections, meter: TokenBuckets, timeout_s: float, **uvicorn_args: Any
+    connections: Connections, meter: TokenBuckets, **uvicorn_args: Any
 ) -> asyncio.Protocol:
-    # Imported with the first WebSocket, so that the first page is not delayed.
+    # Imported with the first WebSocket, so as not to delay the first page.
     from py2048.server.http.sockets import SocketConnection
 
-    return SocketConnection(connections, meter, timeout_s, **uvicorn_args)
+    return SocketConnection(connections, meter, **uvicorn_args)
 
 
 def _max_connections(wanted: int) -> int:
-    """Raise the limit on open files for this many connections; return how many are possible."""
+    """Raise the open-file limit to allow `wanted` connections. Return how many are possible."""
     _, hard_limit = resource.getrlimit(resource.RLIMIT_NOFILE)
     files = wanted + _OTHER_FILES if hard_limit == resource.RLIM_INFINITY else hard_limit
     resource.setrlimit(resource.RLIMIT_NOFILE, (files, hard_limit))

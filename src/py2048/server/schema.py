@@ -1,7 +1,7 @@
 """Message types of the WebSocket and the JSON API.
 
-Input is decoded into these types, which validates it, and responses are encoded from them. The
-OpenAPI description is generated from them. docs/reference/web-protocol.md explains the messages.
+Input is validated by decoding it into these types, and responses are encoded from them. The OpenAPI
+description is generated from the same types. docs/reference/web-protocol.md explains the messages.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ MAX_CHARACTERS = 4096  # of an incoming message
 
 CASUAL, RANKED, DAILY, BOT = "casual", "ranked", "daily", "bot"
 MODES = (RANKED, CASUAL, DAILY, BOT)
-"""Modes in which a game can be started at any time."""
+"""Modes of games that can be started at any time."""
 
 BATTLE = "battle"
 """Mode of games in a battle."""
 
 POSITION = "position"
-"""Category of casual games started from a position; they count on no leaderboard."""
+"""Category of casual games that start from a position and count on no leaderboard."""
 
 _MAX_ID = 32
 _MAX_QUOTED = 40
@@ -43,7 +43,7 @@ class ActionRejected(Py2048Error):  # noqa: N818 - the protocol's term
 
     Attributes:
         reason: Machine-readable word.
-        wait_s: Seconds after which a retry may succeed; 0 if retrying does not help.
+        wait_s: Seconds after which a retry may succeed, or 0 if a retry cannot succeed.
     """
 
     def __init__(self, reason: str, message: str, wait_s: float = 0.0) -> None:
@@ -51,13 +51,17 @@ class ActionRejected(Py2048Error):  # noqa: N818 - the protocol's term
         self.reason = reason
         self.wait_s = wait_s
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Allow worker processes to raise it."""
+        return type(self), (self.reason, str(self), self.wait_s)
+
 
 def malformed(message: str) -> ActionRejected:
-    """Return the rejection of an invalid message."""
+    """Return the rejection of a message that is invalid."""
     return ActionRejected("malformed", message)
 
 
-# Field types. A description completes the error message "NAME must be …".
+# Types of fields. A description completes the error message "NAME must be …".
 
 
 def _text(description: str) -> Meta:
@@ -74,7 +78,7 @@ def _name_of(kind: object) -> Meta:
 
 
 def _one_of(*names: str) -> Meta:
-    """Document the values of a string that the server produces, without validation."""
+    """List the possible values of a string in the schema, without validating them."""
     return Meta(extra_json_schema={"enum": list(names)})
 
 
@@ -83,7 +87,9 @@ LevelText = Annotated[str, _text("the name of a level, a slip such as 0.15, perf
 RulesText = Annotated[str, _text("a preset such as classic, or a text such as classic:size=5x5,")]
 ActionNumber = Annotated[int, _whole(1, 2**31 - 1)]
 ChainNumber = ActionNumber | UnsetType
-"""Identifies a chain of actions sent without waiting for responses; see `ClientConnection`."""
+"""Identifies a chain of actions that are sent without waiting for responses (see
+`ClientConnection`).
+"""
 
 MAX_TURNS_TEXT = 1000
 _turns = f"turns as in a record, at most {MAX_TURNS_TEXT} characters"
@@ -99,7 +105,7 @@ _row_limits = {"minItems": 1, "maxItems": 16}
 BoardRows = Annotated[list[list[int]], Meta(description=_rows, extra_json_schema=_row_limits)]
 LeaderboardName = Literal["ranked", "assisted", "computer", "bot", "daily"]
 PERIODS = ("day", "week", "season", "ever")
-"""Periods of leaderboards, by the end of a game in UTC; a season is a quarter."""
+"""Periods of leaderboards, based on a game's end time in UTC. A season is a quarter."""
 
 _PERIOD = r"^(day|week|season|ever|[0-9]{4}-Q[1-4])$"
 PeriodName = Annotated[
@@ -130,7 +136,7 @@ Cell = tuple[int, int]
 
 
 class PageMessage(Struct, tag_field="type"):
-    """A message from a page; `type` selects its class."""
+    """A message that a page sends. `type` selects its class."""
 
 
 class NewGame(PageMessage, tag="new"):
@@ -141,7 +147,7 @@ class NewGame(PageMessage, tag="new"):
 
 
 class OpenRequest(PageMessage, tag="open"):
-    """Open one of my games on this connection."""
+    """Open one of the user's own games on this connection."""
 
     game: Text
 
@@ -178,7 +184,7 @@ class RedoRequest(NumberedRequest, tag="redo"):
 
 
 class HintRequest(NumberedRequest, tag="hint", kw_only=True):
-    """Ask for a hint: the chances of players of a level, or a computer player's values."""
+    """Request a hint: chances for players of a level, or the values of a computer player."""
 
     player: Text | None = None
     level: LevelText = ME
@@ -193,14 +199,14 @@ class OfflineRequest(PageMessage, tag="offline"):
 
 
 class AutoplayRequest(PageMessage, tag="autoplay"):
-    """Let a computer player make the moves, or stop it if none is given."""
+    """Let a computer player make the moves, or stop autoplay if no player is given."""
 
     player: Text | None = None
     delay: Delay = 0.0
 
 
 class BattleRequest(PageMessage, tag="battle"):
-    """Follow the standings of a battle, given its id or the id of one of its games."""
+    """Follow the standings of a battle, identified by its id or by the id of one of its games."""
 
     battle: Text | None = None
     game: Text | None = None
@@ -222,14 +228,23 @@ _TYPES = {
 _decoder: msgspec.json.Decoder[PageMessage] = msgspec.json.Decoder(
     functools.reduce(operator.or_, _TYPES.values())
 )
+_move_decoder = msgspec.json.Decoder(MoveRequest)
 _type_decoder = msgspec.json.Decoder(dict[str, Any])
+
+
+def parse_move(frame: bytes) -> MoveRequest | None:
+    """Decode a frame that is a valid move, or return None."""
+    try:
+        return _move_decoder.decode(frame)
+    except (msgspec.DecodeError, RecursionError):
+        return None
 
 
 def parse_message(frame: str | None) -> PageMessage:
     """Decode a frame.
 
     Raises:
-        ActionRejected: If it is not a valid message (``malformed``).
+        ActionRejected: If the frame is not a valid message (``malformed``).
     """
     if frame is None or len(frame) > MAX_CHARACTERS:
         raise malformed(f"a message must be text of at most {MAX_CHARACTERS} characters")
@@ -246,8 +261,8 @@ def parse_message(frame: str | None) -> PageMessage:
         raise malformed("the message is not JSON") from None
 
 
-def type_of(frame: str | None) -> str:
-    """Return the type of a message, or an empty string if it has none."""
+def type_of(frame: str | bytes | None) -> str:
+    """Return the type of a message, or an empty string if the message has no type."""
     try:
         kind = _type_decoder.decode(frame or "").get("type")
     except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
@@ -256,10 +271,11 @@ def type_of(frame: str | None) -> str:
 
 
 def convert(value: object, kind: type[T], *, strict: bool = True) -> T:
-    """Convert a JSON value, query or form to a type.
+    """Convert a JSON value, a query or a form to a type.
 
     Raises:
-        ActionRejected: If it does not match; the message names the field and the expected value.
+        ActionRejected: If the value does not match the type. The message names the field and the
+            expected value.
     """
     try:
         return msgspec.convert(value, kind, strict=strict)
@@ -289,7 +305,7 @@ def _schema_of(kind: type) -> dict[str, Any]:
 
 
 def checked_game_id(text: str) -> str:
-    """Return a valid game id; the game may not exist.
+    """Return a game id if it is valid. The game may not exist.
 
     Raises:
         ActionRejected: If the id is invalid (``unknown_game``).
@@ -299,20 +315,20 @@ def checked_game_id(text: str) -> str:
     return text
 
 
-# Bodies and queries of the JSON API
+# Bodies and queries of requests to the JSON API.
 
 
 class PositionRequest(Struct):
-    """A board with its rules; the default rules are classic with the board's size."""
+    """A board and its rules. The default rules are classic with the size of the board."""
 
     board: BoardRows
     rules: RulesText | UnsetType = UNSET
 
 
 class AdviceRequest(PositionRequest):
-    """A position and the player to ask; None selects the default player.
+    """A position and the player to ask. None selects the default player.
 
-    With a `level`, the values are chances of players of this level.
+    With a `level`, the values are the chances for players of this level.
     """
 
     player: Text | None = None
@@ -320,7 +336,7 @@ class AdviceRequest(PositionRequest):
 
 
 class GameRequest(Struct):
-    """The game to start: a bot game with a token, a casual game with a cookie."""
+    """Request to start a bot game (with a token) or a casual game (with a cookie)."""
 
     rules: RulesText = "classic"
     mode: Annotated[Text, Meta(extra_json_schema={"enum": ["bot", "casual"]})] | UnsetType = UNSET
@@ -340,7 +356,7 @@ class RulesQuery(Struct):
 
 
 class VerifyQuery(Struct):
-    """The secret to verify a record's tiles with."""
+    """The secret for verifying the tiles of a record."""
 
     secret: Annotated[str, Meta(description="the revealed secret of the game")] | None = None
 
@@ -361,7 +377,7 @@ class TurnsQuery(Struct, rename={"first": "from"}):
 
 
 class ReviewRequest(Struct):
-    """Requests a review; only the player may choose the level, which is their own by default."""
+    """Requests a review. The game's player may choose a `level`, by default the player's own."""
 
     level: LevelText | None = None
 
@@ -370,11 +386,11 @@ class ReviewRequest(Struct):
 
 
 class Reply(Struct, forbid_unknown_fields=True):
-    """Base class of everything the server sends."""
+    """Base class of all messages and responses that the server sends."""
 
 
 class RulesInfo(Reply):
-    """Rules with their full `text`, and a one-line `summary` for people."""
+    """Rules with their full `text` and a one-line `summary` for people."""
 
     name: str
     text: str
@@ -392,7 +408,7 @@ class PlayerInfo(Reply):
 
 
 class TileMotion(Reply):
-    """A tile sliding between two cells, `merged` if it merges at the target."""
+    """The motion of a tile. `merged` says whether the tile merges at the target."""
 
     source: Cell
     target: Cell
@@ -407,7 +423,7 @@ class NewTile(Reply):
 
 
 class SlideInfo(Reply):
-    """The effect of a direction on a board, before a tile appears."""
+    """The result of sliding a board in one direction, before the new tile appears."""
 
     legal: bool
     points: int
@@ -416,14 +432,14 @@ class SlideInfo(Reply):
 
 
 class SlidesAnswer(Reply):
-    """The effect of each direction on a board."""
+    """The result of sliding a board in each direction."""
 
     legal: list[Heading]
     slides: dict[Heading, SlideInfo]
 
 
 class GameEvent(Reply, tag_field="kind"):
-    """An event in a game; `kind` selects its class."""
+    """An event in a game. `kind` selects its class."""
 
 
 class TurnEvent(GameEvent):
@@ -436,24 +452,24 @@ class TurnEvent(GameEvent):
 
 
 class MovedEvent(TurnEvent, tag="moved"):
-    """A turn was played, or `redone` after an undo."""
+    """A turn was played, or was `redone` after an undo."""
 
     redone: bool
 
 
 class UndoneEvent(TurnEvent, tag="undone"):
-    """A turn was undone: `motions` run backwards, and `spawn` is the tile that disappears."""
+    """A turn was undone. `motions` run backwards, and `spawn` is the tile that disappears."""
 
 
 class NothingMovedEvent(GameEvent, tag="nothing_moved"):
-    """A move changed nothing; `points` is negative if the rules penalize this."""
+    """A move changed nothing. `points` is negative if the rules penalise illegal moves."""
 
     direction: Heading
     points: int
 
 
 class WonEvent(GameEvent, tag="won"):
-    """The target was reached; `say` is a sentence about it."""
+    """The target was reached. `say` is a sentence about this."""
 
     say: str
     tile: int
@@ -461,7 +477,7 @@ class WonEvent(GameEvent, tag="won"):
 
 
 class OverEvent(GameEvent, tag="over"):
-    """The game is over; `say` is a sentence about it."""
+    """The game is over. `say` is a sentence about how it ended."""
 
     say: str
     outcome: OutcomeName
@@ -476,7 +492,7 @@ PlayedEvent = MovedEvent | NothingMovedEvent | UndoneEvent | WonEvent | OverEven
 class GamePosition(Reply, kw_only=True):
     """The position of a game after `version` actions.
 
-    `think_ms` is a program's total thinking time, measured by the server.
+    `think_ms` is the total thinking time of a program, measured by the server.
     """
 
     game: str
@@ -510,13 +526,13 @@ class StateMessage(GamePosition, tag_field="type", tag="state", kw_only=True):
 
 
 class EventsMessage(GamePosition, tag_field="type", tag="events", kw_only=True):
-    """Events in a game and the resulting position."""
+    """The latest events in a game, and the resulting position."""
 
     events: list[PlayedEvent]
 
 
 class ServerMessage(Reply, tag_field="type"):
-    """A message from the server; `type` selects its class."""
+    """A message that the server sends. `type` selects its class."""
 
 
 class Me(Reply):
@@ -535,7 +551,7 @@ class HelloMessage(ServerMessage, tag="hello"):
 
 
 class ChanceInfo(Reply):
-    """Of the `games` recorded games that reached this stage, `made` went on to make the tile."""
+    """How many recorded games reached this stage (`games`), and then the tile (`made`)."""
 
     tile: int
     made: int
@@ -543,10 +559,10 @@ class ChanceInfo(Reply):
 
 
 class HintAnswer(Reply, kw_only=True):
-    """A player's preferred move; `instead_of` names the requested player while it compiles.
+    """A player's best move. `instead_of` names the requested player while it is being compiled.
 
-    If it was judged for a level, `values` are the chances of making the `goal`, and `errors` their
-    standard errors.
+    If a level was requested, `values` are the chances of reaching the `goal`, and `errors` are
+    their standard errors.
     """
 
     direction: Heading
@@ -561,7 +577,7 @@ class HintAnswer(Reply, kw_only=True):
 
 
 class HintOption(Reply):
-    """A direction in a list of options; `share` is the length of its bar."""
+    """A direction in a list of options, with a bar whose relative length is `share`."""
 
     direction: Heading
     text: str
@@ -570,7 +586,7 @@ class HintOption(Reply):
 
 
 class HintMessage(HintAnswer, tag_field="type", tag="hint", kw_only=True):
-    """A hint for a version of the game."""
+    """A hint for one version of a game."""
 
     game: str
     version: int
@@ -582,7 +598,7 @@ class HintMessage(HintAnswer, tag_field="type", tag="hint", kw_only=True):
 
 
 class CompilingMessage(ServerMessage, tag="compiling"):
-    """Progress of compiling the kernels of a requested player."""
+    """The compiler's progress with the kernels of a requested player."""
 
     game: str
     player: str
@@ -591,7 +607,7 @@ class CompilingMessage(ServerMessage, tag="compiling"):
 
 
 class AutoplayMessage(ServerMessage, tag="autoplay"):
-    """A computer player has started or stopped making the moves."""
+    """A computer player has taken over, or has handed the game back."""
 
     game: str
     player: str | None
@@ -615,7 +631,7 @@ class GamesMessage(ServerMessage, tag="games"):
 
 
 class RejectedMessage(ServerMessage, tag="refused"):
-    """A rejected action, with the state of the game."""
+    """The rejection of an action, with the state of the game."""
 
     reason: str
     message: str
@@ -626,7 +642,7 @@ class RejectedMessage(ServerMessage, tag="refused"):
 
 
 class BattlePlayerInfo(Reply):
-    """A player in a battle; without a `game` there is no board yet."""
+    """A player in a battle. `game` is null until the player has a board."""
 
     seat: int
     name: str
@@ -641,7 +657,7 @@ class BattlePlayerInfo(Reply):
 
 
 class BattleMessage(ServerMessage, tag="battle"):
-    """The standings of a battle; `starts_ms` and `ends_ms` are milliseconds from now."""
+    """The standings of a battle. `starts_ms` and `ends_ms` count milliseconds from now."""
 
     battle: str
     stage: Annotated[str, _one_of("gathering", "running", "over")]
@@ -653,11 +669,11 @@ class BattleMessage(ServerMessage, tag="battle"):
 
 
 class PongMessage(ServerMessage, tag="pong"):
-    """Response to a ping."""
+    """Response to a ping. The server also sends a pong every 2 seconds during a long request."""
 
 
 class GameRow(Reply):
-    """A row in a list of games; `finished` is null for a game in progress.
+    """A row in a list of games. `finished` is null if the game is in progress.
 
     `think_ms` is the total thinking time of a program.
     """
@@ -687,7 +703,7 @@ class LeaderboardAnswer(Reply):
 
 
 class TurnInfo(Reply):
-    """A turn of a record, with the board and the score after it."""
+    """One turn from a record, with the resulting board and score."""
 
     kind: Annotated[str, _one_of("moved", "nothing_moved")]
     direction: Heading
@@ -699,7 +715,7 @@ class TurnInfo(Reply):
 
 
 class TurnsAnswer(Reply, rename={"first": "from"}):
-    """Turns of a finished game; `times` are the durations in milliseconds."""
+    """Turns of a finished game. `times` are their durations in milliseconds."""
 
     game: str
     start: Rows
@@ -710,14 +726,14 @@ class TurnsAnswer(Reply, rename={"first": "from"}):
 
 
 class ReasonInfo(Reply):
-    """What games played on show about a mistake, see `py2048.review.reasons`."""
+    """The reason for a mistake, found by simulating games (see `py2048.review.reasons`)."""
 
     kind: ReasonName
     numbers: dict[str, float]
 
 
 class LineTurn(Reply):
-    """A turn of a line, with the board after it."""
+    """One turn in a typical continuation, and the board after the turn."""
 
     direction: Heading
     motions: list[TileMotion]
@@ -726,19 +742,20 @@ class LineTurn(Reply):
 
 
 class LineInfo(Reply):
-    """A typical continuation; `fear` is the tile to keep an eye on."""
+    """A typical continuation. `fear` is the value of the tiles to highlight, if any."""
 
     turns: list[LineTurn]
     fear: int | None
 
 
-class JudgedMove(Reply, kw_only=True):
+class ReviewedMove(Reply, kw_only=True):
     """The review of a legal move.
 
-    For a level, `values` are the chances of making the `goal`, or of 20 more moves if `survival` is
-    set, and `errors` the standard errors of the best one minus each; for perfect play, `values` are
-    in the review's unit. `loss` is what the move lost of them. `options` lists the directions, best
-    first, as they are shown; `badge`, `headline` and `why` put the review into words.
+    For a level, `values` are the chances of reaching the `goal`, or of surviving 20 more moves if
+    `survival` is set, and `errors` are the standard errors of the best value minus each value. For
+    perfect play, `values` are in the review's unit. `loss` is the difference from the best value.
+    `options` lists the directions with their texts, best first. `badge`, `headline` and `why` put
+    the review of the move into words.
     """
 
     ply: int
@@ -760,14 +777,10 @@ class JudgedMove(Reply, kw_only=True):
     why: str
 
 
-class ReviewedMove(JudgedMove):
-    """A move in the list of all moves."""
+class Moment(ReviewedMove, kw_only=True):
+    """One of the costliest mistakes of a game. `turn` is an index into the replay, from 0.
 
-
-class Moment(JudgedMove, kw_only=True):
-    """One of the costliest mistakes of a game; `turn` is its 0-based index in the replay.
-
-    `lines` has a typical continuation after the move and after the best one.
+    `lines` contains typical continuations after the move and after the best move.
     """
 
     turn: int
@@ -776,7 +789,7 @@ class Moment(JudgedMove, kw_only=True):
 
 
 class HabitInfo(Reply):
-    """A kind of mistake that was repeated; each cost `cost` of the chances. `say` words it."""
+    """A kind of mistake that the player repeated. `cost` is the average loss per mistake."""
 
     reason: ReasonName
     count: int
@@ -786,7 +799,7 @@ class HabitInfo(Reply):
 
 
 class PhaseInfo(Reply):
-    """The moves while `tile` was the largest; `loss` and `luck` are in the review's unit."""
+    """The moves while `tile` was the largest tile. `loss` and `luck` use the unit of the review."""
 
     tile: int
     first: int
@@ -797,14 +810,14 @@ class PhaseInfo(Reply):
 
 
 class ReviewSummary(Reply, kw_only=True):
-    """The review of a game as a whole, and its moments: at most ten costly moves, in game order.
+    """The review of a whole game. `moments` are up to ten costly moves, in game order.
 
-    `level` is the level of player for which moves were judged, or ``perfect``, and `wanted` what
-    was asked for, which may be ``me``. `reviewed` counts the graded moves; moves after the goal are
-    not graded. `accuracy` is null if too little is known. `first` is the turn of the costliest
-    moment. For perfect play in points, the score equals `expected` (the value at the start) minus
-    `loss` plus `luck`. `graph` is an SVG plot of the values, and `swing` is the standard deviation
-    of luck in this game.
+    `level` is the player level against which moves were judged, or ``perfect``. `wanted` is the
+    requested level, which may be ``me``. `reviewed` is the number of graded moves; moves after the
+    goal are not graded. `accuracy` is null if too few moves were graded. `first` is the turn of the
+    costliest moment. For perfect play in points, the score equals `expected` (the value at the
+    start) minus `loss` plus `luck`. `graph` is an SVG plot of the values, and `swing` is the
+    standard deviation of luck in this game.
     """
 
     judge: str
@@ -828,10 +841,11 @@ class ReviewSummary(Reply, kw_only=True):
 
 
 class ReviewAnswer(Reply, rename={"first": "from"}):
-    """The state of a finished game's review, with some of its moves.
+    """The state of a finished game's review, and some of the reviewed moves.
 
-    While the review is `waiting`, `ahead` reviews are before it in the queue; while it is
-    `running`, `done` of `total` moves are reviewed; if it has `failed`, `fault` says why.
+    While the review is `waiting`, `ahead` is the number of reviews before it in the queue. While it
+    is `running`, `done` and `total` are its progress in moves. If the review has `failed`, `fault`
+    is the reason.
     """
 
     game: str
@@ -846,7 +860,7 @@ class ReviewAnswer(Reply, rename={"first": "from"}):
 
 
 class VerifiedAnswer(Reply):
-    """Whether a record follows its rules and, with a secret, whether its tiles are `fair`."""
+    """The result of verifying a record. `fair` says whether a secret proves the tiles fair."""
 
     ok: bool
     error: str | UnsetType = UNSET
@@ -859,7 +873,7 @@ class VerifiedAnswer(Reply):
 
 
 class RecordAnswer(Reply):
-    """The record of a finished game, see docs/reference/record-format.md."""
+    """The record of a finished game, described in docs/reference/record-format.md."""
 
     format: str
     version: int
@@ -888,7 +902,7 @@ class BotGame(Reply):
 
 
 class BotAnswer(Reply):
-    """The program of a token, its owner and its games in progress."""
+    """The program that a token belongs to, with its owner and its games in progress."""
 
     name: str
     person: str | None
@@ -896,7 +910,7 @@ class BotAnswer(Reply):
 
 
 class ErrorAnswer(Reply):
-    """A one-line error message, with a machine-readable `reason`.
+    """A one-line error message, with a `reason` for programs.
 
     The same request may succeed after `retry_ms` milliseconds.
     """

@@ -14,7 +14,6 @@ from typing import Any, Literal
 
 from py2048.core.errors import Py2048Error, os_errors_as
 
-PROXIES_VARIABLE = "PY2048_TRUSTED_PROXIES"
 KEY_VARIABLE = "PY2048_SECRET_KEY"
 KEY_FILE = "web-secret-key"
 _MIN_KEY = 16  # characters
@@ -27,11 +26,11 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 class ServerError(Py2048Error):
-    """The server cannot start with its settings."""
+    """Raised if the server cannot start with its settings."""
 
 
 def _option(default: Any, help_: str, **how: Any) -> Any:
-    """Return a field that is also an option of ``py2048 serve``."""
+    """Return a field that is also a command-line option of ``py2048 serve``."""
     return field(default=default, metadata={"help": help_, **how})
 
 
@@ -43,14 +42,14 @@ def _rate(default: float, help_: str) -> Any:
 class ServerSettings:
     """Settings of a server.
 
-    With a `public_url`, only pages of its origin may send requests, and an ``https`` URL makes
-    cookies Secure. ``X-Forwarded-For`` is honoured only from `trusted_proxies`.
+    If a `public_url` is set, only pages of its origin may send requests, and an ``https`` URL makes
+    cookies Secure. ``X-Forwarded-For`` is trusted only from `trusted_proxies`.
 
     Attributes:
-        key: Signing key of the cookies, shared by all processes of a server.
-        players: Specs of the computer players for hints and autoplay.
-        store_timeout_s: Time to wait for a lock on the store before an action is rejected.
-        sweep_s: Interval between two runs of the maintenance tasks.
+        key: Key that signs cookies, shared by all processes of a server.
+        players: Specs of the computer players that give hints and make moves.
+        store_timeout_s: Seconds to wait for a lock on the store before an action is rejected.
+        sweep_s: Seconds between two runs of the maintenance tasks.
 
     Raises:
         ServerError: If the public URL is not an origin, or a trusted proxy is not an address.
@@ -76,6 +75,8 @@ class ServerSettings:
         "commas, such as 127.0.0.1,10.0.0.0/8. By default PY2048_TRUSTED_PROXIES, or loopback "
         "addresses if there is a --public-url.",
         metavar="ADDRESSES",
+        envvar=["PY2048_TRUSTED_PROXIES", "FORWARDED_ALLOW_IPS"],
+        show_envvar=False,
     )
     moves_rate: float = _rate(30.0, "Sustained moves per second of one player.")
     bot_moves_rate: float = _rate(
@@ -115,7 +116,7 @@ class ServerSettings:
 
     @functools.cached_property
     def origin(self) -> str | None:
-        """Origin of the public URL, normalised like an ``Origin`` header, or None."""
+        """Origin of the public URL, as in an ``Origin`` header, or None if no public URL is set."""
         if not self.public_url:
             return None
         found = _ORIGIN.fullmatch(self.public_url.strip().lower())
@@ -141,7 +142,7 @@ class ServerSettings:
 
     @functools.cached_property
     def proxies(self) -> tuple[Network, ...]:
-        """Networks of the trusted proxies, also in IPv4-mapped form."""
+        """Networks of the trusted proxies."""
         default = "127.0.0.1,::1" if self.public_url else ""
         text = default if self.trusted_proxies is None else self.trusted_proxies
         networks: list[Network] = []
@@ -154,19 +155,11 @@ class ServerSettings:
                     " 127.0.0.1 or 10.0.0.0/8, separated by commas"
                 ) from None
             networks.append(network)
-            if network.version == 4:  # dual-stack sockets report the mapped address
-                mapped = int(network.network_address) + 0xFFFF_0000_0000
-                networks.append(ipaddress.IPv6Network((mapped, 96 + network.prefixlen)))
         return tuple(networks)
 
 
-def find_proxies() -> str | None:
-    """Return the value of the environment variable for trusted proxies, or None."""
-    return os.environ.get(PROXIES_VARIABLE) or os.environ.get("FORWARDED_ALLOW_IPS") or None
-
-
 def find_key(folder: Path) -> str:
-    """Return the key from ``PY2048_SECRET_KEY`` or from a file, which is created if missing.
+    """Return the key from ``PY2048_SECRET_KEY`` or a file, creating the file if it is missing.
 
     Args:
         folder: Folder of the key file.

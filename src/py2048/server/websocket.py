@@ -1,4 +1,4 @@
-"""The WebSocket endpoint: connects players and handles their messages."""
+"""The WebSocket endpoint, which connects players and handles their messages."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncIterator, Coroutine
+from contextvars import copy_context
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
@@ -14,246 +15,221 @@ from msgspec import UNSET, UnsetType
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from py2048.app.session import Hint
-from py2048.app.session.levels import ME, own_level
+from py2048.app.session.levels import ME
 from py2048.app.storage import Account
 from py2048.core.direction import Direction
-from py2048.core.errors import PlayerError, StorageError
+from py2048.core.errors import PlayerError, Py2048Error, StorageError
 from py2048.core.language import _
 from py2048.core.rules import Rules
+from py2048.engine.jit.progress import Compiling
 from py2048.review.levels import Level, parse_level
 from py2048.server import schema
-from py2048.server.api.hints import HintService
+from py2048.server.admission import Caller
+from py2048.server.hints import level_of
 from py2048.server.http.connections import SOCKET
-from py2048.server.http.limits import RateLimits
 from py2048.server.http.middleware import address_of
 from py2048.server.play import messages
-from py2048.server.play.backend import Backend
-from py2048.server.play.battles import BattleFeeds
-from py2048.server.play.games import guest_name, is_known, replay_offline
+from py2048.server.play.games import GameService, guest_name, is_known, replay_offline
 from py2048.server.play.rooms import SIGN_IN, TOO_SLOW, Client, Room, Rooms, RoomState
 from py2048.server.schema import BOT, DAILY, RANKED, ActionRejected
-from py2048.server.site.auth import Authenticator
+from py2048.server.site.pages import Site
 
 if TYPE_CHECKING:
-    from py2048.engine.jit.progress import Compiling
     from py2048.server.http.sockets import SocketConnection
     from py2048.server.play.games import OnlineGame
 
 _log = logging.getLogger("py2048.web")
-RESTART, CROWDED, VIOLATION = 1012, 1013, 4429  # Close codes; 4429 is modelled on HTTP's 429.
+FAILED, RESTART, CROWDED = 1011, 1012, 1013  # close codes
+_FAULTS = ActionRejected, PlayerError, StorageError
 _DISCONNECTED = OSError, WebSocketDisconnect
-_MAX_OFFENCES = 50  # More malformed or premature messages close the connection.
+PONG_PERIOD_S = 2.0  # Pages wait 5 s for a pong.
+_SLOW = schema.HintRequest, schema.OfflineRequest
 
 
-@dataclass(eq=False)
-class PlayEndpoint:
-    """Accepts WebSocket connections.
-
-    Args:
-        backend: The store and the open games.
-        auth: Identifies users.
-        limits: Rate limits.
-        hints: Computer players.
-        battles: Sends the standings of battles.
-    """
-
-    backend: Backend
-    auth: Authenticator
-    limits: RateLimits
-    hints: HintService
-    battles: BattleFeeds
-
-    async def serve(self, websocket: WebSocket) -> None:
-        """Serve one connection until it closes."""
-        address = address_of(websocket.scope)
-        socket: SocketConnection | None = websocket.scope.get("extensions", {}).get(SOCKET)
-        if socket is not None:
-            socket.count_for(address)
-        with self.limits.sockets.held(address) as is_free:
-            if not is_free:
-                await _reject(websocket, CROWDED, "full")
+async def play(site: Site, websocket: WebSocket) -> None:
+    """Serve one WebSocket connection until it closes."""
+    address = address_of(websocket.scope)
+    socket: SocketConnection | None = websocket.scope.get("extensions", {}).get(SOCKET)
+    if socket is not None:
+        socket.count_for(address)
+    with site.limits.sockets.held(address) as is_free:
+        if not is_free:
+            await _reject(websocket, CROWDED, "full")
+            return
+        try:
+            rooms = await site.backend.ready()
+            user = await site.auth.socket_user(websocket.headers)
+            if user is None:
+                await _reject(websocket, SIGN_IN, "sign in again")
                 return
-            try:
-                rooms = await self.backend.ready()
-                user = await self.auth.socket_user(websocket.headers)
-                if user is None:
-                    await _reject(websocket, SIGN_IN, "sign in again")
-                    return
-                account, current = await rooms.in_thread(rooms.games.sign_in_state, user.account)
-            except StorageError:
-                await _reject(websocket, RESTART, "no store")
-                return
-            cookies = [(b"set-cookie", each.encode()) for each in user.cookies]
-            await websocket.accept(headers=cookies)
-            connection = ClientConnection(
-                account.id, user.session, rooms=rooms, limits=self.limits, hints=self.hints,
-                battles=self.battles, owner=account, address=address,
-            )  # fmt: skip
-            if socket:
-                connection.write_now = socket.write_now
-            connection.begin(current)
-            await _exchange_messages(connection, websocket)
+            account, current = await asyncio.to_thread(rooms.games.sign_in_state, user.account)
+        except StorageError:
+            await _reject(websocket, RESTART, "no store")
+            return
+        cookies = [(b"set-cookie", each.encode()) for each in user.cookies]
+        await websocket.accept(headers=cookies)
+        connection = ClientConnection(
+            account.id,
+            user.session,
+            site=site,
+            rooms=rooms,
+            owner=account,
+            caller=Caller(address, account.id),
+        )
+        if socket:
+            connection.write_now = socket.write_now
+            socket.forget_head()
+            context = copy_context()  # with the language of this request
+            socket.take_now = lambda frame: context.run(connection.play_now, frame)
+        connection.begin(current)
+        await _exchange_messages(connection, websocket)
 
 
 async def _reject(websocket: WebSocket, code: int, reason: str) -> None:
-    # Browsers hide the reason of a rejected handshake, but not that of a closed connection.
+    # Browsers hide why a handshake was rejected, but not why a connection was closed.
     await websocket.accept()
     await websocket.close(code, reason)
 
 
 async def _exchange_messages(connection: ClientConnection, websocket: WebSocket) -> None:
-    """Receive and send messages until either side ends."""
+    """Receive and send messages until the client or the server ends the connection."""
 
     async def read() -> None:
-        while (message := await websocket.receive())["type"] == "websocket.receive":
-            await connection.on_message(message.get("text"))
+        try:
+            while (message := await websocket.receive())["type"] == "websocket.receive":
+                await connection.on_message(message.get("text"))
+        finally:
+            connection.close(FAILED)  # ends `run`; disconnected clients receive no close code
 
     async def send(frame: bytes) -> None:
         await websocket.send_text(frame.decode())
 
+    reading = asyncio.create_task(read())
     try:
-        await _run_until_first(read(), connection.run(send))
+        await connection.run(send)
         is_connected = websocket.client_state is WebSocketState.CONNECTED
-        if is_connected and connection.close_code not in (None, TOO_SLOW):
+        if is_connected and connection.close_code is not None:
             await websocket.close(connection.close_code)
+    except asyncio.CancelledError:
+        if connection.close_code != TOO_SLOW:
+            raise
+    except _DISCONNECTED:
+        pass
     finally:
-        connection.end()
-
-
-async def _run_until_first(*works: Coroutine[object, object, object]) -> None:
-    """Run coroutines concurrently until the first finishes; log exceptions."""
-    tasks = [asyncio.create_task(work) for work in works]
-    try:
-        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        for task in tasks:
-            task.cancel()
-        for result in await asyncio.gather(*tasks, return_exceptions=True):
+        reading.cancel()
+        for result in await asyncio.gather(reading, return_exceptions=True):
             if isinstance(result, Exception) and not isinstance(result, _DISCONNECTED):
                 _log.error("a connection failed", exc_info=result)
+        connection.end()
 
 
 @dataclass(eq=False, kw_only=True)
 class ClientConnection(Client):
-    """A player's connection, which handles its messages in order.
+    """A player's connection. Messages are handled in order.
 
     A page may send a chain of actions without waiting for responses. The first action of a chain
-    must have the game's next number. Later actions are numbered by the server, because the page
-    cannot know which moves will change nothing and so use up no number. A later action is played
+    must have the game's next number. The server numbers the other actions, because moves without
+    effect use no number and the page cannot predict which moves these are. A later action is played
     only if nothing else has happened in the game since the previous action, so no move is made on a
     board that the player has not seen. A rejected action breaks the chain, and the rest of the
-    chain is dropped silently.
+    chain is dropped without a message.
 
     Attributes:
+        site: The parts of the server.
         rooms: The open games.
-        limits: Rate limits.
-        hints: Computer players.
-        battles: Sends the standings of battles.
         owner: The player's account.
-        address: The client's network address.
+        caller: Who is charged for expensive requests.
     """
 
+    site: Site
     rooms: Rooms
-    limits: RateLimits
-    hints: HintService
-    battles: BattleFeeds
     owner: Account
-    address: str
-    _offences: int = field(default=0, init=False)
-    _retry_after: float = field(default=0.0, init=False)
+    caller: Caller
+    _is_busy: bool = field(default=False, init=False)
+    _arrived: float = field(default=0.0, init=False)
     _chain: int | UnsetType = field(default=UNSET, init=False)
     _broken_chain: int | UnsetType = field(default=UNSET, init=False)
     _last_chained: tuple[OnlineGame, int] | None = field(default=None, init=False)
     _second_hint: asyncio.Task[None] | None = field(default=None, init=False)
-    _own_levels: dict[Rules, Level] = field(default_factory=dict, init=False)
+    _own_level: tuple[Rules, Level | None] | None = field(default=None, init=False)
 
     def begin(self, current: str | None) -> None:
-        """Register the connection and send the hello message."""
+        """Register the connection, and send the hello message."""
         self.rooms.clients.add(self)
         name = self.owner.name or guest_name(self.account)
         me = schema.Me(name, self.owner.name is None)
-        self._reply(schema.HelloMessage(me, current, self.hints.specs))
+        self._reply(schema.HelloMessage(me, current, self.site.hints.specs))
 
     def end(self) -> None:
-        """Leave the room and unregister the connection."""
+        """Leave the room, and unregister the connection."""
         if self._second_hint:
             self._second_hint.cancel()
         if self.close_code == TOO_SLOW:
             self.rooms.metrics.slow_readers.inc()
-        self.battles.unfollow(self)
+        self.site.battles.unfollow(self)
         self.rooms.clients.discard(self)
         self.rooms.leave(self)
 
+    def play_now(self, frame: bytes) -> bool:
+        """Play a person's move if this is possible without waiting.
+
+        Return whether it was handled.
+        """
+        self._arrived, room = time.monotonic(), self.room
+        if self._is_busy or self.close_code or room is None or room.state is RoomState.LOADING:
+            return False
+        message = schema.parse_move(frame)
+        if message is None or room.game.info.owner != self.account or self.owner.bot_of:
+            return False
+        try:
+            self.site.limits.check("moves", self.account)
+            if message.chain is UNSET or message.chain != self._broken_chain:
+                self._play(room, message)
+        except _FAULTS as error:
+            self._fail(error, frame, message.chain)
+        return True
+
     async def on_message(self, frame: str | None) -> None:
         """Handle one message, valid or not."""
-        arrived = time.monotonic()
+        self._arrived = time.monotonic()
         chain: int | UnsetType = UNSET
+        self._is_busy = True
         try:
             message = schema.parse_message(frame)
             if isinstance(message, schema.NumberedRequest):
                 chain = message.chain
             is_program = self.owner.bot_of is not None
-            await self.limits.pace(self.account, is_program=is_program)
+            await self.site.limits.pace(self.account, is_program=is_program)
             if chain is UNSET or chain != self._broken_chain:
-                await self._handle(message, arrived)
-        except ActionRejected as error:
-            self._reject(error, frame, chain)
-        except PlayerError as error:
-            self._reject(ActionRejected("player", str(error)), frame, chain)
-        except StorageError as error:
-            self.rooms.note_fault(error, "the store failed")
-            text = _("{trouble}: try again in a moment.")
-            fault = ActionRejected("storage", text.format(trouble=messages.trouble_of(error)))
-            self._reject(fault, frame, chain)
+                work = getattr(self, f"_on_{message.__struct_config__.tag}")(message)
+                await (self._with_pongs(work) if type(message) in _SLOW else work)
+        except _FAULTS as error:
+            self._fail(error, frame, chain)
+        finally:
+            self._is_busy = False
 
-    async def _handle(self, message: schema.PageMessage, arrived: float) -> None:
-        """Dispatch a message.
+    async def _with_pongs(self, work: Coroutine[object, object, None]) -> None:
+        """Handle a message that may take a long time, and send pongs in the meantime.
 
-        Raises:
-            ActionRejected, PlayerError, StorageError: If the action fails.
+        Messages are handled in order, so the page's pings wait until this message has been handled.
+        Without a pong, the page would give up on the connection and lose the answer.
         """
-        match message:
-            case schema.MoveRequest() | schema.UndoRequest() | schema.RedoRequest():
-                await self._play(message, arrived)
-            case schema.OfflineRequest():
-                await self._take_offline(message)
-            case schema.HintRequest():
-                await self._hint(message)
-            case schema.AutoplayRequest():
-                await self._autoplay(message)
-            case schema.NewGame():
-                await self._new(message)
-            case _:
-                await self._handle_other(message)
-
-    async def _handle_other(self, message: schema.PageMessage) -> None:
-        """Dispatch a message that is not an action in the open game."""
-        match message:
-            case schema.OpenRequest():
-                game = schema.checked_game_id(message.game)
-                await self._enter(await self.rooms.find_own(game, self.account))
-            case schema.WatchRequest():
-                await self._watch(schema.checked_game_id(message.game))
-            case schema.LeaveRequest():
-                self.rooms.leave(self)
-            case schema.BattleRequest():
-                await self.battles.follow(self.rooms, self, message.battle, message.game)
-            case schema.GamesRequest():
-                await self._list_games()
-            case schema.PingRequest():
+        task = asyncio.ensure_future(work)
+        try:
+            while not (await asyncio.wait([task], timeout=PONG_PERIOD_S))[0]:
                 self._reply(schema.PongMessage())
+        finally:
+            task.cancel()
+        await task
 
-    async def _play(
-        self, message: schema.MoveRequest | schema.UndoRequest | schema.RedoRequest, arrived: float
-    ) -> None:
-        room = await self._own_room()
+    def _play(self, room: Room, message: schema.NumberedRequest) -> None:
         room.end_autoplay()
         game, number = room.game, self._number(message, room.game)
         match message:
             case schema.MoveRequest():
                 if self.owner.bot_of:
                     self.rooms.keep(room)
-                events = game.move(number, Direction[message.direction.upper()], arrived)
+                events = game.move(number, Direction[message.direction.upper()], self._arrived)
             case schema.UndoRequest():
                 events = game.undo(number)
             case schema.RedoRequest():
@@ -261,41 +237,34 @@ class ClientConnection(Client):
         self._continue_chain(message, game)
         room.broadcast(events, self)
 
-    def _reject(
-        self, error: ActionRejected, frame: str | None, chain: int | UnsetType = UNSET
-    ) -> None:
+    def _fail(self, error: Py2048Error, frame: str | bytes | None, chain: int | UnsetType) -> None:
+        """Reject a message."""
+        match error:
+            case PlayerError():
+                error = ActionRejected("player", str(error))
+            case StorageError():
+                self.rooms.note_fault(error, "the store failed")
+                text = _("{trouble}: try again in a moment.")
+                error = ActionRejected("storage", text.format(trouble=messages.trouble_of(error)))
+        assert isinstance(error, ActionRejected)
         self.rooms.metrics.refused.inc()
         if chain is not UNSET:
             self._broken_chain = chain
-        # Exceeding the rate is an offence only if the client did not wait as long as it was told
-        # to.
-        now = time.monotonic()
-        if error.reason == "malformed" or (error.reason == "rate" and now < self._retry_after):
-            self._offences += 1
-            if self._offences > _MAX_OFFENCES:
-                self.close(VIOLATION)
-        if error.reason == "rate":
-            self._retry_after = now + error.wait_s
-        room, kind = self.room, schema.type_of(frame)[:20]
-        # While the game is reloaded, its state in memory may differ from the store.
-        state = (
-            room.state_for(self.account) if room and room.state is not RoomState.LOADING else None
-        )
-        message = messages.rejection(error, kind, state, chain)
-        if room:
-            room.send(lambda: message, self)
+        rejected, kind = error, schema.type_of(frame)[:20]
+        if self.room:
+            self.room.reject(lambda: rejected, self, of=kind, chain=chain)
         else:
-            self._reply(message)
+            self._reply(messages.rejection(rejected, kind, None, chain))
 
     def _reply(self, message: schema.Reply) -> None:
         self.send(schema.encode(message))
 
     async def _own_room(self) -> Room:
-        """Return the room of the player's own game once it is loaded.
+        """Wait until the player's own game has been loaded, and return its room.
 
         Raises:
-            ActionRejected: If no game is open (``no_game``) or it is another player's
-                (``not_yours``).
+            ActionRejected: If no game is open (``no_game``), or the open game belongs to another
+                player (``not_yours``).
         """
         room = self.room
         if room is None:
@@ -306,10 +275,10 @@ class ClientConnection(Client):
         return room
 
     def _number(self, action: schema.NumberedRequest, game: OnlineGame) -> int:
-        """Return the number of an action in the game.
+        """Return the number of an action, which may be part of a chain.
 
         Raises:
-            ActionRejected: If the chain does not fit the game (``gap``).
+            ActionRejected: If the chain does not continue the game (``gap``).
         """
         if action.chain is UNSET:
             return action.number
@@ -324,30 +293,53 @@ class ClientConnection(Client):
     def _continue_chain(self, action: schema.NumberedRequest, game: OnlineGame) -> None:
         self._chain, self._last_chained = action.chain, (game, game.tracked.revision)
 
-    async def _new(self, message: schema.NewGame) -> None:
+    # Handlers of messages, named after the type of the message
+
+    async def _on_move(self, message: schema.NumberedRequest) -> None:
+        self._play(await self._own_room(), message)
+
+    _on_undo = _on_redo = _on_move
+
+    async def _on_new(self, message: schema.NewGame) -> None:
         mode = message.mode
         if mode is UNSET:
             mode = BOT if self.owner.bot_of else RANKED
-        self.limits.check(new_games=self.account, new_games_from=self.address)
-        if mode == DAILY and not await self.rooms.in_thread(self.rooms.games.daily, self.account):
+        self.site.limits.check("new_games", self.account)
+        if mode == DAILY and not await asyncio.to_thread(self.rooms.games.daily, self.account):
             limit = "known_dailies" if is_known(self.owner) else "new_dailies"
-            self.limits.check(**{limit: self.address})
-        room = await self.rooms.create(self, message.rules, mode)
-        room.send_state(self)
+            self.site.limits.check(limit, self.caller.address)
+        await self.rooms.wait_for_records(self.account)  # A record may set a new best score.
+        facts = self.account, message.rules, mode
+        game = await self.site.write("game", self.caller, GameService.begin_game, *facts)
+        await self._enter(self.rooms.room_of(game))
 
     async def _enter(self, room: Room) -> None:
         self.rooms.enter(self, room)
         await room.ready()
         room.send_state(self)
 
-    async def _watch(self, game: str) -> None:
-        await self.rooms.in_thread(self.rooms.games.check_visible, game, self.account)
-        await self._enter(await self.rooms.find(game))
+    async def _on_open(self, message: schema.OpenRequest) -> None:
+        game = schema.checked_game_id(message.game)
+        await self._enter(await self.rooms.find_own(game, self.caller))
 
-    async def _hint(self, message: schema.HintRequest) -> None:
+    async def _on_watch(self, message: schema.WatchRequest) -> None:
+        game = schema.checked_game_id(message.game)
+        await asyncio.to_thread(self.rooms.games.check_visible, game, self.account)
+        await self._enter(await self.rooms.find(game, self.caller))
+
+    async def _on_leave(self, _message: schema.LeaveRequest) -> None:
+        self.rooms.leave(self)
+
+    async def _on_battle(self, message: schema.BattleRequest) -> None:
+        await self.site.battles.follow(self.rooms, self, message.battle, message.game)
+
+    async def _on_ping(self, _message: schema.PingRequest) -> None:
+        self._reply(schema.PongMessage())
+
+    async def _on_hint(self, message: schema.HintRequest) -> None:
         room = await self._own_room()
         session = room.game.session
-        spec = self.hints.checked(message.player, session.rules, session.game.board)
+        spec = self.site.hints.checked(message.player, session.rules, session.game.board)
         room.game.check_help()
         if room.game.is_over:
             raise ActionRejected("over", _("the game is over: there is nothing to advise"))
@@ -355,11 +347,10 @@ class ClientConnection(Client):
         if number <= room.game.version:
             room.send_state(self)
             return
-        self.limits.check(hints=self.account)
         level = await self._level(session.rules, message.level)
-        answers = self.hints.advise(spec, session.snapshot(), level)
+        answers = self.site.hints.advise("hint", self.caller, spec, session.snapshot(), level)
         hint = await anext(answers)
-        assert isinstance(hint, Hint)  # the first answer always is
+        assert isinstance(hint, Hint)  # the first answer is always a hint
         room = await self._own_room()
         room.game.show_hint(number, hint)
         self._continue_chain(message, room.game)
@@ -371,19 +362,18 @@ class ClientConnection(Client):
             self._second_hint = self.rooms.start(sending)
 
     async def _level(self, rules: Rules, text: str) -> Level | None:
-        """Return the level that a text names; the player's own is fitted once a connection."""
+        """Return the level named by `text`. The player's own level is fitted once for the rules."""
         if text != ME:
             return parse_level(text)
-        if rules not in self._own_levels:
-            store = self.rooms.games.store
-            fitted = await self.rooms.in_thread(own_level, store, self.account, rules)
-            self._own_levels[rules] = fitted
-        return self._own_levels[rules]
+        if self._own_level is None or self._own_level[0] != rules:
+            own = await self.site.read("hint", self.caller, level_of, self.account, rules)
+            self._own_level = rules, own
+        return self._own_level[1]
 
     async def _send_second_hint(
         self, room: Room, spec: str, answers: AsyncIterator[Hint | Compiling]
     ) -> None:
-        """After a hint from a fast substitute, send compile progress and the requested hint."""
+        """After a hint by a faster player, send the compiler's progress and the requested hint."""
         version = room.game.version
         try:
             async for answer in answers:
@@ -396,29 +386,31 @@ class ClientConnection(Client):
         except (ActionRejected, PlayerError) as error:
             _log.info("no hint after the quick one", extra={"fault": str(error)})
 
-    async def _autoplay(self, message: schema.AutoplayRequest) -> None:
+    async def _on_autoplay(self, message: schema.AutoplayRequest) -> None:
         room = await self._own_room()
         if message.player is None:
             room.set_autoplay(None)
         else:
             session = room.game.session
-            spec = self.hints.checked(message.player, session.rules, session.game.board)
+            spec = self.site.hints.checked(message.player, session.rules, session.game.board)
             delay_s = message.delay / 1000
-            self.hints.start_autoplay(self.rooms, room, spec, delay_s, self.address)
+            self.site.hints.start_autoplay(self.rooms, room, spec, delay_s, self.caller)
 
-    async def _take_offline(self, message: schema.OfflineRequest) -> None:
-        """Append turns that were played offline; a thread replays them in a copy of the game."""
+    async def _on_offline(self, message: schema.OfflineRequest) -> None:
+        """Append turns that were played offline, after a thread has replayed them in a copy."""
         room = await self._own_room()
         room.end_autoplay()
-        await room.ready()  # the copy must not contain changes that are still being saved
-        limits, game = self.limits, room.game
+        await room.ready()  # The copy must not contain changes that have not been saved.
+        game = room.game
         game.check_offline(message.number)
-        limits.check(offline=self.address)
-        played = await limits.replaying.do(
-            self.address, replay_offline, game.tracked.copy(), message.turns, message.category
+        played = await self.site.admission.do_here(
+            "offline",
+            self.caller,
+            replay_offline,
+            game.tracked.copy(),
+            message.turns,
+            message.category,
         )
-        turns = played.revision + 1 - message.number
-        limits.buckets["offline"].charge(self.address, turns * played.game.rules.cells)
         room = await self._own_room()
         if not room.game.has_same_turns(game):  # it was reloaded
             raise ActionRejected("gap", _("the game has changed since the previous action"))
@@ -426,13 +418,13 @@ class ClientConnection(Client):
         for client in room.clients:
             room.send_state(client)
 
-    async def _list_games(self) -> None:
+    async def _on_games(self, _message: schema.GamesRequest) -> None:
         online = self.rooms.games.store.online
         games = [
             schema.OpenGameInfo(
                 game.id, messages.rules_info(game.rules), game.mode, game.score, game.position,
                 game.updated,
             )
-            for game in await self.rooms.in_thread(online.open_games, self.account)
+            for game in await asyncio.to_thread(online.open_games, self.account)
         ]  # fmt: skip
         self._reply(schema.GamesMessage(games))

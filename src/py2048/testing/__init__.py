@@ -1,6 +1,6 @@
 """Conformance checks for your own players and stores.
 
-Each check raises `AssertionError` with a message that names the broken law.
+Each check raises `AssertionError` with a message that names the violated law.
 """
 
 from __future__ import annotations

@@ -16,11 +16,12 @@ from py2048.players import Player
 def check_player(
     player: Player, rules: Iterable[Rules] | None = None, *, positions: int = 20, seed: int = 1
 ) -> None:
-    """Check that a player conforms to the `Player` protocol, on positions from real games.
+    """Check that a player conforms to the `Player` protocol on positions from real games.
 
-    A player must have a name, choose a legal direction, and leave the game unchanged. It must rate
-    every legal direction with a finite number, and no illegal one. In a finished game it must rate
-    no direction and raise `GameOverError` when asked to choose.
+    A player must have a name, choose a legal direction, and leave the game unchanged. The player
+    must rate every legal direction with a finite number, and must not rate illegal directions. In a
+    finished game, the player must not rate any direction, and must raise `GameOverError` when asked
+    to choose.
 
     Args:
         player: The player to check.
@@ -41,7 +42,7 @@ def check_player(
 
 
 def _position(rules: Rules, seed: int, length: int) -> Game:
-    """Return a game after up to `length` varied legal moves."""
+    """Return a game after up to `length` pseudo-random legal moves."""
     game = Game(rules, seed=seed)
     for ply in range(length):
         legal = game.legal_directions()

@@ -20,15 +20,14 @@ _TEXT = "ünïcode ✓ 'quotes' \"double\" %s :name \\ \n\t {json}"
 def check_store(factory: Callable[[], Store]) -> None:
     """Check that a store obeys the laws of `py2048.app.storage.Store`.
 
-    The check writes records and best scores of a temporary owner and leaves them behind, so use a
-    test database.
+    The check leaves records and best scores of a temporary owner in the store, so use a test
+    database.
 
     Args:
-        factory: Opens the store. The function is called twice, and both stores must see the same
-            data.
+        factory: Opens the store. The check opens two stores, which must share the same data.
 
     Raises:
-        AssertionError: If a law is broken; the message names it.
+        AssertionError: If a law is violated; the message names the law.
     """
     with factory() as one, factory() as other:
         for law in (
@@ -47,7 +46,7 @@ def check_store(factory: Callable[[], Store]) -> None:
 
 @dataclass(frozen=True)
 class _Bench:
-    """Two handles to the same store; each must see what the other writes."""
+    """Two connections to the same store. Each connection must see the other's changes."""
 
     one: Store
     other: Store
@@ -62,7 +61,7 @@ class _Bench:
     def write(
         self, game: SavedGame, *codes: str, position: int | None = None, is_over: bool = False
     ) -> bool:
-        """Add turns after the first `position` turns; return whether the store accepted them."""
+        """Append turns after the first `position` turns; return whether the store accepted them."""
         first = game.position if position is None else position
         length = first + len(codes) if codes else len(game.turns)
         at = length if codes else first

@@ -50,7 +50,7 @@ def test_mistakes_of_a_reviewed_game_are_practised(record, capsys, monkeypatch):
     assert main(["practice"]) == 0
     out = capsys.readouterr().out
     assert "'nonsense' is not a direction" in out
-    assert out.count("is best") == out.count("back in 2 days") == kept
+    assert out.count("the best move.") == out.count("back in 2 days") == kept
     assert main(["review", str(record), "--notebook", "--quiet"]) == 0
     assert main(["practice"]) == 0
     assert "nothing is due; the next mistake comes back on" in capsys.readouterr().out
@@ -80,7 +80,7 @@ def test_a_puzzle_is_solved_once_for_the_rating(capsys, monkeypatch):
     answer(monkeypatch, str(wrong))
     assert main(["puzzle", "--id", "17"]) == 0
     out = capsys.readouterr().out
-    assert f"best is {puzzle.best}" in out
+    assert f"{str(puzzle.best).capitalize()} was best." in out
     assert f"your rating stays {result['your_rating']:,.0f}" in out
     assert main(["puzzle", "--statistics"]) == 0
     assert capsys.readouterr().out.endswith("solved 1 of 1\n")
@@ -113,7 +113,7 @@ def test_keys_move_in_a_terminal(capsys, monkeypatch):
         assert main(["puzzle", "--id", str(puzzle.id)]) == 0
         out = capsys.readouterr().out
         assert "that key moves nothing" in out
-        assert "): right\nright is " in out
+        assert "): Right\n" in out
     keys[:] = ["q"]
     assert main(["puzzle", "--id", str(puzzle.id)]) == 0
     assert "is best" not in capsys.readouterr().out

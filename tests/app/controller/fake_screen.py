@@ -11,6 +11,7 @@ from py2048.app.controller.controller import ScreenController
 from py2048.app.session import Hint, Session
 from py2048.core.board import Board
 from py2048.core.rules import Rules
+from py2048.presentation.describe import describe
 from py2048.presentation.motion import BoardTransition
 from py2048.presentation.result import Result
 from py2048.presentation.screen import CoachStatus, ListRequest, Status
@@ -129,6 +130,8 @@ def controlled(
         session = Session()
         session.start(Rules.parse(rules), seed=7, board=Board.parse(board) if board else None)
     screen = FakeScreen()
-    controller = ScreenController(session, screen, DEFAULT_THEME, **options)
+    controller = ScreenController(
+        session, screen, DEFAULT_THEME, **{"text_of": describe, **options}
+    )
     controller.begin()
     return controller, screen

@@ -30,13 +30,13 @@ from py2048.app.controller.review import (
     record_title,
     value_text,
 )
-from py2048.app.session import Event, Session
+from py2048.app.session import Session
 from py2048.core.direction import Direction
 from py2048.core.errors import RecordError
 from py2048.core.game import Game, Record
 from py2048.core.rules import Rules, get_rules
 from py2048.players import Unit
-from py2048.presentation.screen import CoachStatus
+from py2048.presentation.events import Event
 from py2048.presentation.themes import THEMES
 from py2048.presentation.words import amount, describe_review, luck_word, plain_amount
 from py2048.review import Grade, Review, reviewing
@@ -69,7 +69,10 @@ def test_walking_stays_in_the_game():
 
 
 def test_a_blunder_is_told_with_the_best_move_and_every_loss():
-    """The text names the blunder's loss, the best move and the loss of every direction."""
+    """The text names the blunder's loss, the best move and the loss of every direction.
+
+    Badge and headline describe the blunder, and each direction has a bar.
+    """
     review = known_review()
     move = review.move
     assert move.grade is Grade.BLUNDER
@@ -82,22 +85,13 @@ def test_a_blunder_is_told_with_the_best_move_and_every_loss():
     assert f"Blunder \N{MINUS SIGN}50 %. You went {move.played}." in said
     assert f"{str(move.best).capitalize()} is worth 80.00 %." in said
     assert f"{move.played} loses 40.0 %." in said.lower()
-
-
-def test_a_blunder_in_a_players_words():
-    """Badge and headline describe the planted blunder, and each direction has a bar."""
-    review = known_review()
-    move = review.move
-    assert move is not None
     assert review.place_title == f"Move 5 of {MOVES}"
     assert review.badge == "Blunder \N{MINUS SIGN}50 %"
     assert review.headline == f"You went {move.played}. {str(move.best).capitalize()} was best."
     shares = [row.share for row in review.rows]
     assert shares == pytest.approx([1.0] * (len(shares) - 1) + [0.4])
     assert sum(review.counts.values()) == MOVES
-    assert review.luck == "bad"
-    colours = {grade_colour(grade, theme) for grade in Grade for theme in THEMES}
-    assert len(colours) == len(Grade) * len(THEMES)
+    assert review.luck == "luck: bad"
     review.go("first")
     assert review.badge == "Best"
 
@@ -123,6 +117,7 @@ def test_what_is_not_judged_yet_can_be_looked_at():
     assert len(review) == MOVES
     assert review.is_running
     assert review.summary == f"6 of {MOVES} moves are judged …"
+    assert review.accuracy == "…"
     assert review.move is not None
     review.go("last")
     assert review.move is None
@@ -283,19 +278,9 @@ def test_the_coach_speaks_only_for_mistakes_and_new_tiles(monkeypatch):
         assert coach.status.facts[0].endswith(" to make 64")
 
 
-class SilentScreen:
-    """Ignores the coach's comments."""
-
-    def show_coach(self, status: CoachStatus | None) -> None:
-        pass
-
-    def warn(self, text: str) -> None:
-        raise AssertionError(text)
-
-
 def coached(session: Session) -> Coach:
     """Return a coach that judges synchronously."""
-    coach = Coach(session, SilentScreen(), JobRunner())
+    coach = Coach(session, FakeScreen(), JobRunner())
     coach.start()
     return coach
 
@@ -345,10 +330,12 @@ def test_an_illegal_attempt_is_no_move_to_the_coach():
 
 
 def test_grades_differ_without_colour():
-    """Each kind of fault has its own symbol, which good moves do not use."""
+    """Each kind of fault has its own symbol, which good moves do not use, and its own colour."""
     faults = {GRADE_SYMBOLS[grade] for grade in Grade if grade.is_mistake}
     assert len(faults) == 3
     assert not faults & {GRADE_SYMBOLS[Grade.BEST], GRADE_SYMBOLS[Grade.GOOD]}
+    colours = {grade_colour(grade, theme) for grade in Grade for theme in THEMES}
+    assert len(colours) == len(Grade) * len(THEMES)
 
 
 @given(st.integers(1, 40))

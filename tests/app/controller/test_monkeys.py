@@ -1,4 +1,4 @@
-"""Random input on every front end; `python -m tests.monkey` runs longer."""
+"""Random input on every front end."""
 
 from __future__ import annotations
 

@@ -12,10 +12,11 @@ from PIL import Image, ImageGrab
 
 from py2048.app.desktop import board_view
 from py2048.app.desktop.launch import GameWindow
-from py2048.app.session import Event, Session
+from py2048.app.session import Session
 from py2048.core.board import Board
 from py2048.core.direction import Direction
 from py2048.core.rules import get_rules
+from py2048.presentation.events import Event
 
 TIMEOUT_S = 120.0  # enough to compile kernels on a busy machine
 

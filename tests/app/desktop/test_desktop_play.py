@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import threading
 import tkinter as tk
 
 import pytest
-from tests.app.controller.test_controller import SlowPlayer
 
-from py2048.app.session import SavingChanged, StorageFailed
-from py2048.core.board import Board
 from py2048.core.direction import Direction
 from py2048.core.game import Game
 from py2048.core.rules import get_rules
+from py2048.presentation import motion
 from py2048.presentation.actions import ACTIONS, MENUS
+from py2048.presentation.events import SavingChanged, StorageFailed
 from py2048.presentation.themes import MOTION_MS
 
 pytestmark = pytest.mark.gui
@@ -24,21 +22,18 @@ OPEN = ". . . ./. 2 . ./. . . ./. . . ."
 # Moving
 
 
-@pytest.mark.parametrize("is_drag", [True, False])
-def test_drags_and_clicks_near_a_side_move(desk, is_drag):
+def test_drags_and_clicks_near_a_side_move(desk):
     """Drags and clicks near a side move in their direction; tiny drags in the centre do not."""
     cells = desk.board.cells
     x, y = cells.centre
-    far = cells.cell if is_drag else cells.width / 2 - 8
-    for dx, dy, direction in (
-        (far, 0, Direction.RIGHT),
-        (-far, 0, Direction.LEFT),
-        (0, far, Direction.DOWN),
-        (0, -far, Direction.UP),
-        (5, 0, None),
+    top = x, y - cells.height / 2 + 8
+    for start, end, direction in (
+        ((x, y), (x + cells.cell, y), Direction.RIGHT),
+        (top, top, Direction.UP),
+        ((x, y), (x + 5, y), None),
     ):
         desk.put(OPEN)
-        desk.drag((x, y) if is_drag else (x + dx, y + dy), (x + dx, y + dy))
+        desk.drag(start, end)
         moved = [turn.direction for turn in desk.session.game.turns]
         assert moved == ([direction] if direction else [])
 
@@ -83,27 +78,6 @@ def test_points_are_shown_and_vanish(desk):
     desk.until(lambda: not header.gain.winfo_ismapped())
 
 
-# Games
-
-
-def test_the_end_covers_the_board_and_undo_uncovers_it(desk):
-    """After the last move the overlay appears with its buttons; undo removes it."""
-    desk.put("2 2 4 8/4 8 16 32/8 16 32 64/16 32 64 128", spawn=get_rules("classic").spawn)
-    board = Board.parse("2 2 16 8/4 8 16 32/8 16 32 64/16 32 64 128")
-    desk.show(desk.session.start(get_rules("classic"), seed=1, board=board))
-    while not desk.session.game.is_over:
-        desk.play(1)
-    window = desk.window
-    assert window.result.title == "Game over"
-    desk.until(lambda: window.panel and window.panel.buttons)
-    desk.key("Left")
-    assert "The game is over" in desk.message
-    desk.key("u")
-    assert window.result is None
-    assert window.panel is None
-    assert not desk.board.find_withtag("banner")
-
-
 # Players
 
 
@@ -117,23 +91,6 @@ def test_a_hint_points_and_says_why(desk):
     assert desk.message == "Up is best\nDown as good · Right \N{MINUS SIGN}4"
     desk.play(1)
     assert not desk.board.find_withtag("hint")
-
-
-def test_closing_while_a_player_thinks_is_quiet(open_desk, monkeypatch, capfd):
-    """An answer that arrives after the window has closed is silently dropped."""
-    desk, slow = open_desk(), SlowPlayer()
-    monkeypatch.setattr(desk.session, "get_player", lambda _: slow)
-    desk.app.controller.players.set_player("slow")
-    desk.key("space")
-    assert slow.asked.wait(30)
-    workers = [each for each in threading.enumerate() if each.name == "worker"]
-    desk.running.close()
-    desk.session.undo()  # the session is still usable
-    slow.may_answer.set()
-    for worker in workers:
-        worker.join(60)
-        assert not worker.is_alive()
-    assert capfd.readouterr().err == ""
 
 
 def test_a_closed_window_ends_its_loop_although_another_one_stays_open(desk):
@@ -238,3 +195,27 @@ def test_nothing_moves_under_reduced_motion(open_desk):
         desk.pump()
         assert not desk.board.find_withtag("ring")
         assert not desk.board.is_moving
+
+
+def test_long_play_leaves_no_items_or_images_behind(desk):
+    """The number of canvas items and cached images does not grow with the number of moves."""
+
+    def count() -> tuple[int, int]:
+        images = desk.root.tk.splitlist(desk.root.tk.eval("image names"))
+        return len(desk.board.find_all()), len(images)
+
+    counts = []
+    for moves in (120, 330):
+        for index in range(moves):
+            desk.play(1)
+            if desk.session.game.is_over:
+                desk.show(desk.session.start())
+            elif index % 7 == 0:
+                desk.show(desk.session.undo())
+            desk.root.update()
+        desk.show(desk.session.start())
+        desk.settle()
+        counts.append(count())
+    (items, images), (more_items, more_images) = counts
+    assert more_items <= items + 16
+    assert more_images <= images + 20 * (round(16 * motion.POP) + 1)  # sizes of tiles, cached

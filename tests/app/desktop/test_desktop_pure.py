@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from io import BytesIO
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from PIL import Image
+from PIL import Image, ImageColor
+from tests.strategies import boards, directions, shapes
 
 from py2048.app.controller.controller import resized_rules
 from py2048.app.desktop.dialogs import BoardEditor, fields_of, rules_of
 from py2048.app.desktop.launch import WindowState
-from py2048.app.desktop.statistics_window import ALL, summarise
+from py2048.app.desktop.statistics_window import figures, trend
 from py2048.app.desktop.window import action_of, tk_keys
 from py2048.core.board import Board
 from py2048.core.direction import Direction
@@ -26,19 +26,9 @@ from py2048.presentation.actions import ACTIONS, BY_NAME, MENUS, PRACTICE_ACTION
 from py2048.presentation.board_image import BoardGrid
 from py2048.presentation.motion import direction_of_gesture
 from py2048.presentation.themes import DARK, THEMES
-
-directions = st.sampled_from(Direction)
-tiles = st.sampled_from([0, 2, 2, 4, 4, 8, 16])
-
-
-def boards(rows: int = 4, columns: int = 4) -> st.SearchStrategy[Board]:
-    line = st.tuples(*[tiles] * columns)
-    return st.tuples(*[line] * rows).map(Board.from_rows)
-
+from py2048.review.report import CareerTotals
 
 # Geometry
-
-shapes = st.tuples(st.integers(1, 8), st.integers(1, 8)).filter(lambda s: s[0] * s[1] > 1)
 
 
 @given(shapes, st.integers(150, 1600), st.integers(150, 1600))
@@ -88,11 +78,14 @@ def test_a_swipe_goes_where_it_mostly_went(across, down):
 
 
 def test_every_key_does_its_action():
-    """Every key in the table, with or without Control, triggers its action."""
+    """Every key in the table triggers its action alone, which displays its key."""
     for action in ACTIONS:
         for key in tk_keys(action):
             found = action_of(key.removeprefix("Control-"), 4 if key.startswith("Control") else 0)
             assert found is action, key
+        assert bool(tk_keys(action)) == bool(action.shown), action.name
+        assert action.menu in MENUS
+        assert action.help
 
 
 @pytest.mark.parametrize("actions", [ACTIONS, REVIEW_ACTIONS, PRACTICE_ACTIONS])
@@ -120,16 +113,6 @@ def test_reviews_and_practice_use_the_keys_of_the_game(actions):
         assert {keys.get(key) for key in BY_NAME[name].keys} <= meanings
 
 
-def test_no_key_has_two_meanings():
-    """Every key belongs to a single action, and every action displays its key."""
-    keys = [key for action in ACTIONS for key in tk_keys(action)]
-    assert len(keys) == len(set(keys))
-    for action in ACTIONS:
-        assert bool(tk_keys(action)) == bool(action.shown), action.name
-        assert action.menu in MENUS
-        assert action.help
-
-
 def test_other_alphabets_use_the_position_of_the_keys():
     """On a Cyrillic keyboard, the keys at the positions of WASD move."""
     for keycode, char, name in ((25, "ц", "up"), (38, "ф", "left"), (39, "ы", "down")):
@@ -148,10 +131,12 @@ def test_every_number_fits_its_tile(theme):
         for rank in (1, 4, 7, 10, 14, 17, 21, 40):
             value = 1 << rank
             image = board_image.tile(value, side, theme, max(2, side // 14)).convert("RGB")
-            face = _rgb(theme.tile(value).background)
+            face = ImageColor.getrgb(theme.tile(value).background)
             edge = [image.getpixel((1, y)) for y in range(side // 3, 2 * side // 3)]
             assert edge == [face] * len(edge), (value, side)
-            assert len(image.getcolors(1 << 20)) > 5, f"{value} has no digits at {side}"
+            inks = [colour for _, colour in image.getcolors(1 << 20)]
+            assert len(inks) > 5, f"{value} has no digits at {side}"
+            assert side < 60 or ImageColor.getrgb(theme.tile(value).text) in inks
 
 
 def test_numbers_are_only_abbreviated_on_small_tiles():
@@ -176,10 +161,6 @@ def test_the_icon_is_drawn_at_every_size():
         assert icon.size == (side, side)
         assert icon.getpixel((0, 0))[3] < 128
         assert len(icon.convert("RGB").getcolors(1 << 20)) > 20
-
-
-def _rgb(colour: str) -> tuple[int, int, int]:
-    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
 
 
 # Exports
@@ -209,7 +190,7 @@ def test_a_gif_has_a_frame_for_each_position(tmp_path):
             x = grid.gap + column * grid.pitch + grid.cell // 2
             y = head + grid.gap + row * grid.pitch + round(grid.cell * 0.12)
             tile = board[row, column]
-            wanted = _rgb(DARK.tile(tile).background if tile else DARK.empty)
+            wanted = ImageColor.getrgb(DARK.tile(tile).background if tile else DARK.empty)
             got = frame.getpixel((x, y))
             assert max(abs(a - b) for a, b in zip(wanted, got, strict=True)) < 12, (row, column)
 
@@ -266,11 +247,8 @@ def test_rules_follow_the_size_of_a_pasted_board(shape, rules):
     """Rules can be resized to any board; everything else stays the same."""
     fitted = resized_rules(rules, Board.empty(*shape))
     assert fitted.shape == shape
-    assert (fitted.spawn, fitted.merging, fitted.scoring) == (
-        rules.spawn,
-        rules.merging,
-        rules.scoring,
-    )
+    for name in ("spawn", "merging", "scoring"):
+        assert getattr(fitted, name) == getattr(rules, name)
     Game(fitted, seed=1)
 
 
@@ -317,13 +295,14 @@ def test_intermediate_sizes_crop_nothing(board, shape, intermediate):
 def test_resizing_keeps_what_fits(board, shape):
     """A resized board keeps all tiles inside both sizes."""
     editor = BoardEditor(board)
-    editor.cursor = (3, 3)
+    rows, columns = board.shape
+    editor.cursor = rows - 1, columns - 1
     editor.resize(*shape)
     assert editor.board.shape == shape
     assert editor.cursor[0] < shape[0]
     assert editor.cursor[1] < shape[1]
-    for row in range(min(4, shape[0])):
-        for column in range(min(4, shape[1])):
+    for row in range(min(rows, shape[0])):
+        for column in range(min(columns, shape[1])):
             assert editor.board[row, column] == board[row, column]
 
 
@@ -337,33 +316,13 @@ def test_no_game_starts_from_an_empty_or_stuck_board():
 # Statistics
 
 
-@dataclass(frozen=True)
-class Ended:
-    rules: str
-    category: str
-    finished: str
-    score: int
-    max_tile: int
-    plies: int
-    outcome: str
-
-
 def test_statistics_of_a_few_games():
-    """Games are filtered by rules and category and sorted by their end."""
-    games = [
-        Ended("a:", "plain", "2026-01-02", 300, 32, 40, "lost"),
-        Ended("a:", "assisted", "2026-01-01", 100, 16, 20, "lost"),
-        Ended("b:", "plain", "2026-01-03", 900, 64, 90, "won"),
-    ]
-    summary = summarise(games)
-    assert summary.scores == (100, 300, 900)
-    assert summary.tiles == ((16, 1), (32, 1), (64, 1))
-    assert summary.trend == (100, 200, pytest.approx(1300 / 3))
-    assert (summary.won, summary.moves) == (1, 150)
-    assert summarise(games, "a:").scores == (100, 300)
-    assert summarise(games, ALL, "assisted").scores == (100,)
-    assert dict(summary.lines)["Mean"] == "433"
-    assert "none yet" in summarise([]).lines[0][1]
+    """The figures follow from the totals."""
+    totals = CareerTotals("a:", 3, 1, 900, 1300 / 3, 300, 64, 150, {16: 1, 32: 1, 64: 1})
+    told = ["3", "1 (33 %)", "900", "433", "300", "64", "150"]
+    assert [value for _label, value in figures(totals)] == told
+    assert "none yet" in figures(None)[0].value
+    assert trend([100, 300, 900]) == [100, 200, pytest.approx(1300 / 3)]
 
 
 # Window state

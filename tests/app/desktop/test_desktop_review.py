@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tkinter as tk
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +15,6 @@ from tests.app.controller.reviewing import (
     leveled_review,
 )
 
-from py2048.app.controller.coach import COACH_SETTING
 from py2048.app.desktop.board_windows import PracticeWindow, ReviewWindow
 from py2048.app.desktop.dialogs import ListDialog
 from py2048.app.session import Session, open_session
@@ -51,7 +49,7 @@ def review(desk: Any) -> Any:
 
 @pytest.mark.usefixtures("known_judge")
 def test_keys_and_buttons_go_to_each_mistake(desk):
-    """Keys and buttons go to the next and the previous mistake and show its grade."""
+    """Keys and buttons go to each mistake, show its grade, and let the player try it again."""
     dialog = review(desk)
     for ply, grade in FAULTS.items():
         desk.key("Down")
@@ -62,6 +60,11 @@ def test_keys_and_buttons_go_to_each_mistake(desk):
         assert "best" in seen
     dialog.buttons["previous_mistake"].invoke()
     assert dialog.review.index + 1 == sorted(FAULTS)[-2]
+    dialog.retry.invoke()
+    assert not dialog.view.find_withtag("hint")
+    assert "best" not in shown(dialog)
+    desk.key(str(dialog.review.move.best).capitalize())
+    assert any(text.startswith("Yes, ") for text in shown(dialog))
     desk.key("Home", "Right", "Right", "Left", "Next")
     assert dialog.review.index == 11
     assert dialog.view.board == dialog.review.board
@@ -84,55 +87,26 @@ def test_the_board_shows_the_move_played_and_the_best_one(open_desk):
         desk.running.close()
 
 
-@pytest.mark.usefixtures("known_judge")
-def test_a_mistake_can_be_tried_again(desk):
-    """The answer is hidden until the best move is found; worse moves show their loss."""
-    dialog = review(desk)
-    desk.key("Down")
-    move = dialog.review.move
-    dialog.retry.invoke()
-    assert not dialog.view.find_withtag("hint")
-    assert "best" not in shown(dialog)
-    desk.key(str(move.played).capitalize())
-    assert "Another move is better." in dialog.review.message
-    desk.key(str(move.best).capitalize())
-    assert any(text.startswith("Yes, ") for text in shown(dialog))
-    assert "best" in shown(dialog)
-    assert dialog.review.move is move
-
-
-def leveled(desk: Any, leave: Callable[[str], object] = lambda _: None) -> Any:
-    """Open a review at a level, made by hand."""
-    desk.app.show_review(leveled_review(), leave)
-    return opened(desk)
-
-
-def test_show_me_plays_both_lines_with_the_tile_to_fear(desk):
-    """S shows the moves one after another and frames the tile; then the review is back."""
-    dialog = leveled(desk)
+def test_a_review_at_a_level_shows_reasons_and_lines_and_leads_to_practice(desk):
+    """S shows typical moves, then the review is back. F leads to practice."""
+    left: list[str] = []
+    desk.app.show_review(leveled_review(), left.append)
+    dialog = opened(desk)
     desk.key("n")
-    start = dialog.review.board
+    seen, start = " ".join(shown(dialog)), dialog.review.board
+    for text in (
+        "Level: Casual",
+        "Your chance of 64",
+        "leave the corner: 2 times",
+        "random moves 0 %",
+    ):
+        assert text in seen
     desk.key("s")
     assert "Typical moves after" in " ".join(shown(dialog))
     desk.until(lambda: dialog.view.board != start)
     desk.until(lambda: dialog.review.frame is None)
     assert dialog.view.board == start
     assert dialog.review.headline in " ".join(shown(dialog))
-
-
-def test_a_review_at_a_level_shows_habits_and_leads_to_practice(desk):
-    """The costliest mistake has its reason; habits and the meaning of the accuracy are shown."""
-    left: list[str] = []
-    dialog = leveled(desk, left.append)
-    desk.key("n")
-    seen = " ".join(shown(dialog))
-    for text in (
-        "Level: Casual",
-        "Your chance of 64",
-        "You leave the corner: 2 times",
-        "random moves 0 %",
-    ):
-        assert text in seen
     desk.key("f")
     assert (left, desk.dialog) == (["practice"], None)
 
@@ -147,19 +121,25 @@ def test_a_click_on_the_graph_selects_a_move(desk):
 
 
 @pytest.mark.usefixtures("known_judge")
-def test_a_finished_game_offers_its_review(open_desk):
-    """The result of a finished game has a button that opens its review."""
+def test_the_end_covers_the_board_and_offers_the_review(open_desk):
+    """The overlay has a button that opens the review, and undo removes it."""
     session = Session()
     session.start_from(known_record())
     desk = open_desk(session, reduced_motion=True)
     while not session.game.is_over:
         desk.show(session.move(session.game.legal_directions()[0]))
     desk.pump()
-    desk.until(lambda: desk.window.panel)
-    desk.window.panel.buttons["review"].invoke()
+    window = desk.window
+    desk.until(lambda: window.panel)
+    assert window.result.title == "Game over"
+    window.panel.buttons["review"].invoke()
     dialog = opened(desk)
     assert dialog.review.record.turns == session.record().turns
     assert len(dialog.review) == session.game.ply
+    dialog.close()
+    desk.key("u", widget=desk.board)
+    assert window.result is window.panel is None
+    assert not desk.board.find_withtag("banner")
 
 
 @pytest.mark.usefixtures("known_judge")
@@ -186,7 +166,6 @@ def test_the_coach_shows_and_hides_its_bar(desk):
     height = desk.board.winfo_height()
     desk.key("c")
     assert "The coach judges your moves" in shown(desk.window.header)
-    assert desk.session.get_setting(COACH_SETTING) is True
     desk.play(3)
     desk.until(lambda: "accuracy 100 %" in shown(desk.window.header))
     assert desk.session.category == "assisted"
@@ -215,13 +194,13 @@ def test_a_level_is_chosen_from_a_menu(desk, monkeypatch):
 
 
 @pytest.mark.usefixtures("known_judge")
-def test_mistakes_of_a_review_are_practised(open_desk, tmp_path):
-    """Reviewed mistakes enter the notebook and can be practised with keys, mouse and buttons."""
-    session = open_session(f"sqlite:///{tmp_path / 'store.sqlite3'}")
+def test_mistakes_of_a_review_are_practised(open_desk):
+    """Reviewed mistakes can be practised with keys, mouse and buttons."""
+    session = open_session("sqlite://")
     session.start_from(replace(ended_record(), player=""))
     desk = open_desk(session, reduced_motion=True)
     desk.key("b")
-    desk.until(lambda: "3 new in your notebook" in desk.dialog.summary)
+    desk.until(lambda: "3 new in your notebook" in desk.dialog.review.state)
     desk.key("q")
     desk.key("f")
     desk.until(lambda: isinstance(desk.dialog, ListDialog))

@@ -306,21 +306,17 @@ def finish_games(session: Any, games: int) -> None:
 
 
 def test_statistics_count_and_plot_finished_games(open_desk):
-    """Every finished game is a dot, every largest tile a bar, and categories filter both."""
+    """Every finished game is a dot, every largest tile a bar; the rules in play are selected."""
     session = open_session()
     finish_games(session, 6)
     desk = open_desk(session)
     desk.key("i")
     window = seen(desk)
-    assert len(window.summary.scores) == 6
+    assert len(window.career.recent) == 6
     desk.until(lambda: window.tiles.find_withtag("bar"))
     assert len(window.scores.find_withtag("dot")) == 6
-    assert len(window.tiles.find_withtag("bar")) == len(window.summary.tiles)
-    window.category.set("played by the computer")
-    window.category.event_generate("<<ComboboxSelected>>")
-    desk.pump()
-    assert window.summary.scores == ()
-    assert not window.tiles.find_withtag("bar")
+    assert len(window.tiles.find_withtag("bar")) == len(window.career.tiles)
+    assert window.rules.get().endswith("4")
 
 
 def test_titles_in_a_list_do_not_overlap_their_details(open_desk):

@@ -16,7 +16,7 @@ from py2048.review import Grade, Review
 from py2048.review.levels import LEVELS, Goals, goal_of
 from py2048.review.moves import Basis, MoveReview, move_review
 from py2048.review.puzzles import puzzles
-from py2048.review.reasons import Reason, ReasonKind
+from py2048.review.reasons import ReasonKind
 
 UP, DOWN, LEFT, RIGHT = Direction
 RULES = get_rules("classic")
@@ -149,20 +149,6 @@ def test_themes_of_earlier_versions_are_still_read(store):
     (exercise,) = notebook.due()
     kinds = [Exercise.of(replace(exercise.saved, theme=theme)).kind for theme in OLD_THEMES]
     assert kinds == [ReasonKind.CORNER, None, None, None, None, None]
-
-
-def test_kinds_are_selected_and_counted(store):
-    """Mistakes can be selected by kind, and progress lists each kind."""
-    notebook, reason = Notebook(store), Reason(ReasonKind.CORNER, {}, 5.0)
-    notebook.keep(reviewed(replace(mistake(), reason=reason)))
-    assert not notebook.due(ReasonKind.ROOM)
-    (exercise,) = notebook.due(ReasonKind.CORNER)
-    assert exercise.kind is ReasonKind.CORNER
-    notebook.answer(exercise, UP)
-    (found,) = notebook.progress()
-    assert (found.theme, found.mistakes, found.due, found.tries, found.successes) == (
-        *("corner", 1, 0, 1, 0),
-    )
 
 
 def test_an_answer_is_a_game_between_player_and_puzzle(store):

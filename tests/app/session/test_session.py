@@ -9,28 +9,26 @@ from datetime import timedelta
 
 import pytest
 import sqlalchemy as sa
+from tests.app.storage.store_games import add_record
 
 from py2048 import Board, Direction, Game, Record, Rules, get_rules, make_player
-from py2048.app.session import (
-    Event,
-    GameStarted,
-    Hint,
-    Hinted,
-    IllegalMove,
-    Moved,
-    Replay,
-    Session,
-    StorageFailed,
-    autosave,
-    hint_player,
-    open_session,
-)
+from py2048.app.session import Hint, Replay, Session, autosave, hint_player, open_session
 from py2048.app.session.session import is_by_computer
 from py2048.app.session.tracked_game import TrackedGame
 from py2048.app.storage import SavedGame, open_store
 from py2048.app.storage.schema import games
 from py2048.app.storage.values import Career
 from py2048.core.errors import GameOverError, PlayerError, RecordError, StorageError
+from py2048.presentation.events import (
+    Event,
+    GameStarted,
+    Hinted,
+    IllegalMove,
+    Moved,
+    StorageFailed,
+    Won,
+)
+from py2048.review.levels import PRIOR_GAMES, PRIOR_SLIP, fit_level, level_of, parse_level
 
 LEFT, RIGHT, UP, DOWN = Direction.LEFT, Direction.RIGHT, Direction.UP, Direction.DOWN
 NEARLY = Board.parse("1024 1024 . . / . . . . / . . . . / . . . .")
@@ -95,14 +93,8 @@ def test_winning_is_announced_once_and_play_goes_on(session):
     session.start(get_rules("comp1127"), board=NEARLY, seed=1)
     assert kinds(session.move(LEFT)) == ["Moved", "Won", "GameOver"]
     assert not session.in_progress
-
-
-def test_the_end_tells_the_best(session):
-    """The game-over event says whether the game holds the best score."""
-    session.start(get_rules("2x4"), seed=2)
-    over = play(session, 10_000)[-1]
-    assert over.is_best
-    assert over.best == over.score == session.best > 0
+    session.start(Rules.parse("last:size=1x2,start=2x2:1,spawn=2:1,target=4"), seed=1)
+    assert session.move(LEFT)[1] == Won(4, plays_on=False)  # no move is left
 
 
 def test_a_game_saved_by_its_caller_brings_its_best_score():
@@ -283,6 +275,7 @@ def test_each_rule_set_keeps_its_own_game():
     names = {Rules.parse(saved.rules).name for saved in with_store.saved_games()}
     assert names == {"3x3", "classic"}
     assert not with_store.resume(get_rules("8x8"))
+    assert not with_store.resume_game("gone")
     assert with_store.game.board == small
     with_store.close()
 
@@ -299,21 +292,28 @@ def test_a_game_without_a_move_leaves_nothing_behind():
     session.close()
 
 
-def test_a_finished_game_becomes_a_verified_record(monkeypatch):
-    """A finished game becomes a record at the next start, or when a later session opens."""
-    monkeypatch.setattr(autosave, "ORPHAN_MIN_AGE", timedelta(0))
+def test_a_finished_game_becomes_a_verified_record():
+    """A finished game says whether it is the best; only an old one is ended by a later session."""
     session = open_session()
     session.start(get_rules("2x4"), seed=2)
-    play(session, 10_000)
+    over = play(session, 10_000)[-1]
     score = session.game.score
-    later = open_session()  # the first session was not closed, as if killed
-    (game,) = later.finished()
+    assert (over.is_best, over.best, over.score, session.best) == (True, score, score, score)
+    with closing(open_session()) as other, open_store() as store:
+        with store.write() as connection:
+            connection.execute(sa.update(games).values(updated="2020"))
+        other.start(get_rules("2x2"), seed=2)
+        play(other, 1000)
+        later = open_session()  # the first session was not closed, as if killed
+        later.flush()
+        assert [each.score for each in store.games.select(finished=True)] == [other.game.score]
+    game, _ = later.finished()
     assert (game.score, game.category, game.outcome) == (score, "plain", "lost")
     record = later.finished_record(game.id)
     record.verify()
     assert (record.seed, record.score, len(record.times)) == (2, score, game.plies)
-    assert later.scores()[0].best == score
-    assert later.scores(get_rules("classic")) == []
+    assert later.scores(str(get_rules("2x4")))[0].best == score
+    assert later.scores("classic") == []
     later.close()
     session.close()
 
@@ -338,6 +338,42 @@ def test_a_game_counts_when_it_ends_and_an_undo_takes_it_back():
         session.start(get_rules("2x4"), seed=3)
         assert session.best == best
         assert session.career().scores == {best: 1}
+
+
+def test_milestones_stand_beside_the_best_of_games_without_help():
+    """The shortest time to a tile is kept as soon as it is made, unless the player had help."""
+    rules, best = Rules.parse("2x4:target=32"), None
+    with closing(open_session()) as session:
+        for millis, is_helped, counted in ((100, 0, 100), (50, 1, 100), (70, 0, 70), (90, 0, 70)):
+            session.start(rules, seed=4)
+            assert session.race()[0].best == best
+            if is_helped:
+                session.count_help()
+            while session.game.board.max_tile < 8:
+                session.move(session.game.legal_directions()[0], millis)
+            moves = session.game.ply
+            assert session.race()[0] == (8, (millis * (moves - 1), moves), best)
+            best = counted * (moves - 1), moves
+
+
+def test_the_level_is_fitted_to_recent_games_without_help():
+    """Rules with too few games have the level of classic games; new players have a fixed one."""
+    small, classic = get_rules("3x3"), get_rules("classic")
+    with closing(open_session()) as session, open_store() as store:
+        session.start(small, seed=1)
+        assert session.level() == level_of(PRIOR_SLIP)
+        for number in range(PRIOR_GAMES):
+            category = "plain" if number else "assisted"
+            add_record(store, f"small {number}", rules=str(small), category=category, max_tile=32)
+            add_record(store, f"large {number}", rules=str(classic), max_tile=128)
+        play(session, 3)
+        session.count_help()
+        assert session.level() == fit_level(classic, [(128, True)] * PRIOR_GAMES)
+        session.start(small, seed=2)
+        play(session, 3)
+        games = [(session.game.board.max_tile, False), *[(32, True)] * (PRIOR_GAMES - 1)]
+        assert session.level() == fit_level(small, games)
+        assert session.level(text="expert") == parse_level("expert")
 
 
 @pytest.mark.parametrize("finalize", [True, False])

@@ -123,6 +123,9 @@ def test_sessions_that_nobody_uses_are_forgotten(store):
     assert store.sessions.live(["session", "token"]) == {"session", "token"}
     store.sessions.forget("2999-01-01")
     assert store.sessions.live(["session", "token"]) == {"token"}
+    for session in "abc":
+        store.sessions.begin(session, "ada", "Firefox", most=2)
+    assert store.sessions.live(list("abc")) == {"b", "c"}
 
 
 def test_a_person_answers_for_programs(store):

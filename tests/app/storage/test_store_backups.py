@@ -191,18 +191,6 @@ def test_no_backup_takes_the_place_of_the_store(tmp_path, capsys):
         assert back_up(store, tmp_path / "after.gz") == rows > 0
 
 
-def test_a_backup_takes_the_place_of_another_file_only_by_force(tmp_path, capsys):
-    """An existing file is only replaced with --force."""
-    path = tmp_path / "monday.2048.jsonl.gz"
-    path.write_text("the only copy")
-    assert main(["backup", str(path)]) == 2
-    assert f"{path} exists: choose another name, or give --force" in capsys.readouterr().err
-    assert path.read_text() == "the only copy"
-    assert main(["backup", str(path), "--force"]) == 0
-    with open_store("sqlite://") as again:
-        assert restore(again, path) == 0
-
-
 def test_the_command_keeps_backups_in_a_folder(tmp_path, capsys):
     """`py2048 backup FOLDER --keep N` prints the new file; the folder must exist."""
     began = time.time()

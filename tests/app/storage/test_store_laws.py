@@ -225,10 +225,8 @@ class _StoreMachine(RuleBasedStateMachine):
             played = [
                 facts for facts in self.finished.values() if facts["category"] == each.category
             ]
-            assert (each.games, each.plies) == (
-                len(played),
-                sum(facts["plies"] for facts in played),
-            )
+            assert each.games == len(played)
+            assert each.plies == sum(facts["plies"] for facts in played)
             assert each.max_tile == max(facts["max_tile"] for facts in played)
             assert each.mean_score == pytest.approx(fmean(facts["score"] for facts in played))
 

@@ -30,7 +30,7 @@ from py2048.app.storage.database import insert_new
 from py2048.app.storage.records import enter_records
 from py2048.app.storage.schema import games as games_table
 from py2048.app.storage.summaries import COUNTED, count_records
-from py2048.app.storage.values import utc_now
+from py2048.app.storage.values import PuzzleAnswer, utc_now
 from py2048.core.errors import StaleGameError
 from py2048.server.play.changes import GroupCommit
 from py2048.server.schema import PERIODS
@@ -88,10 +88,11 @@ async def test_one_bad_change_fails_alone(store, bad):
     for each in (*good[:2], worst, *good[2:]):
         writer.submit(each, failed.append)
     first.set()
-    await asyncio.to_thread(writer.close)
+    await writer.close()
     assert [fault is None for fault in failed] == [True] * 3 + [False] + [True] * 2
     assert written[-4:] == good
     assert all(load(store, each.id).turns == ("a",) for each in good)
+    assert load(store, games[4].id) == games[4]
 
 
 def test_what_is_no_json_is_refused(store):
@@ -118,16 +119,6 @@ def planned(owner: str, day: str | None = None) -> NewOnlineGame:
     )
 
 
-def test_moves_of_many_games_are_written_together(store):
-    """Moves of many games, and missing accounts, are written in one transaction."""
-    games = [deal(store, f"owner {n}") for n in range(20)]
-    assert store.changes.write([change(game, "a", "b") for game in games]) == set()
-    for game in games:
-        saved = load(store, game.id)
-        assert (saved.turns, saved.revision, saved.position) == (("a", "b"), 2, 2)
-        assert (saved.score, saved.extra, saved.millis) == (8, {"max_tile": 8}, (100, 100))
-
-
 def test_reads_of_a_block_see_one_moment(store):
     """Writes by others are not visible inside a snapshot block."""
     game = deal(store)
@@ -142,22 +133,23 @@ def test_reads_of_a_block_see_one_moment(store):
 
 def test_a_deleted_account_leaves_nothing(store):
     """Deleting an account removes all of its data and nothing else."""
-    for owner in ("ada", "bob"):
+    for owner in ("ada", "bob", "cy"):
         store.accounts.claim_name(owner, owner.title(), "hash", ["code"])
         game = deal(store, owner)
         finish(store, game, 100)
         store.reviews.request(game.id, "1")
         store.changes.write([change(deal(store, owner), "a")])
-    store.accounts.delete("ada")
-    left = store.accounts.export("ada")
+    store.accounts.delete("bob")
+    left = store.accounts.export("bob")
     assert not left.pop("account")
     assert not any(left.values())
-    kept = store.accounts.export("bob")
-    assert {name: len(rows) for name, rows in kept.items() if name != "account"} == {
-        "games": 1, "records": 1, "rounds": 2, "summaries": 1, "leaders": 4, "settings": 0,
-        "turns": 1, "battles": 0, "sessions": 0, "bots": 0, "mistakes": 0,
-        "puzzle_answers": 0, "reviews": 1, "recovery_codes": 1,
-    }  # fmt: skip
+    for owner in ("ada", "cy"):
+        kept = store.accounts.export(owner)
+        assert {name: len(rows) for name, rows in kept.items() if name != "account"} == {
+            "games": 1, "records": 1, "rounds": 2, "summaries": 1, "milestones": 0, "leaders": 4,
+            "settings": 0, "turns": 1, "battles": 0, "sessions": 0, "bots": 0, "mistakes": 0,
+            "puzzle_answers": 0, "reviews": 1, "recovery_codes": 1,
+        }  # fmt: skip
 
 
 def scores(store: Store, *board: str) -> list[tuple[str, int]]:
@@ -229,7 +221,7 @@ def test_a_guests_games_count_from_the_name_on(store):
 def test_periods_are_days_weeks_and_seasons(store, monkeypatch):
     """A game counts for its day, week and season and for all time, a daily game for its challenge.
 
-    Past days and weeks are deleted, past seasons are kept.
+    Past days and weeks are deleted, past seasons are kept. A new account enters no past challenge.
     """
     store.accounts.claim_name("ada", "Ada", "hash")
     today, week = datetime(2048, 1, 29, 12, tzinfo=UTC), timedelta(days=7)
@@ -237,7 +229,8 @@ def test_periods_are_days_weeks_and_seasons(store, monkeypatch):
         with monkeypatch.context() as past:
             past.setattr(records, "utc_now", lambda t=today - timedelta(days=ago): f"{t:%FT%TZ}")
             finish(store, deal(store, "ada"), score)
-    finish(store, deal(store, "ada", mode="daily", day="2048-01-27"), 5, "daily")
+    for day in ("2048-01-27", "2020-01-27"):
+        finish(store, deal(store, "ada", mode="daily", day=day), 5, "daily")
     spring = datetime(2048, 4, 1, tzinfo=UTC)
     for now, best in (
         (today, (10, 20, 80, 80)),
@@ -251,7 +244,8 @@ def test_periods_are_days_weeks_and_seasons(store, monkeypatch):
         assert scores(store, "ranked", "classic", "2048-Q1") == [("Ada", 80)]
         assert scores(store, "ranked", "classic", "2047-Q4") == []
         assert scores(store, "daily", "classic", "2048-01-27") == [("Ada", 5)]
-        assert scores(store, "daily", "classic", "2048-01-28") == []
+        for day in ("2048-01-28", "2020-01-27"):
+            assert scores(store, "daily", "classic", day) == []
         store.leaderboards.forget_periods()
     with store.read() as connection:
         kept = set(connection.scalars(sa.select(schema.leaders.c.period)))
@@ -265,20 +259,28 @@ def test_periods_are_days_weeks_and_seasons(store, monkeypatch):
 
 
 def test_guests_games_that_are_hardly_begun_or_lost_are_swept(store):
-    """Short games are deleted after a while, other games once every cookie has expired."""
+    """Short games are deleted after a while, and guests and their data when cookies expire."""
     store.accounts.claim_name("named", "Ada", "hash")
     short, long, named = deal(store, "guest"), deal(store, "guest"), deal(store, "named")
     turns = "abcdefghij"
     for game in (short, named):
         store.changes.write([change(game, "a")])
     store.changes.write([change(long, *turns)])
-    store.online.sweep_guests("2000", "2000")
+    for number, owner in enumerate(("local", "named", "solver")):
+        store.puzzle_answers.add(PuzzleAnswer(number, True, 0.0, 0.0), (0.0, 0.0), owner=owner)
+    assert not store.accounts.forget_guests("2000")
+    store.online.sweep_guests("2000")
     assert store.games.find(short.id)
-    store.online.sweep_guests("2999", "2000")
+    store.online.sweep_guests("2999")
     assert [bool(store.games.find(game.id)) for game in (short, long, named)] == [False, True, True]
-    store.online.sweep_guests("2999", "2999")
+    assert store.accounts.forget_guests("2999")
     assert [bool(store.games.find(game.id)) for game in (long, named)] == [False, True]
     assert store.accounts.find("guest") is None
+    answered = {
+        each: store.puzzle_answers.select(owner=each) for each in ("local", "named", "solver")
+    }
+    assert [each for each, answers in answered.items() if answers] == ["local", "named"]
+    assert not store.accounts.forget_guests("2999")
 
 
 def test_guests_games_without_a_move_are_swept(store):

@@ -89,15 +89,3 @@ def test_the_first_answer_to_a_puzzle_counts(store):
     assert store.puzzle_answers.add(first, (1490.0, 190.0), owner="ada")
     assert store.puzzle_answers.strengths() == {7: (1490.0, 190.0), 3: (1510.0, 190.0)}
     assert store.puzzle_answers.select(owner="ada") == [first]
-
-
-def test_an_account_that_goes_takes_its_practice_along(store):
-    """Practice data is exported and deleted with the account."""
-    store.mistakes.keep([MISTAKE], owner="ada")
-    store.puzzle_answers.add(PuzzleAnswer(7, True, 1600.0, 300.0), (1490.0, 190.0), owner="ada")
-    exported = store.accounts.export("ada")
-    assert [row["position"] for row in exported["mistakes"]] == [MISTAKE.position]
-    assert [row["puzzle"] for row in exported["puzzle_answers"]] == [7]
-    store.accounts.delete("ada")
-    assert not store.mistakes.due(TODAY, owner="ada")
-    assert not store.puzzle_answers.select(owner="ada")

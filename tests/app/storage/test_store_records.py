@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 
 import pytest
-from store_games import add_record, append_turn, new_game
+from store_games import add_record
 
 from py2048.app.storage import StorageError, Store, data_folder, open_store
 
@@ -40,14 +40,6 @@ def test_an_unknown_record_is_refused_by_name(store):
     with pytest.raises(StorageError, match="'nope'") as caught:
         store.records.load("nope")
     assert store.name in str(caught.value)
-
-
-def test_scores_beyond_64_bits_are_refused_and_nothing_is_lost(store):
-    """A number beyond 64 bits raises an error and is never stored as another number."""
-    game = new_game(store)
-    with pytest.raises(StorageError, match="cannot store this value"):
-        append_turn(store, game.id, 0, 0, "x", score=2**63)
-    assert store.games.find(game.id) == game
 
 
 @pytest.mark.parametrize("value", [float("nan"), {1, 2}, b"bytes"])

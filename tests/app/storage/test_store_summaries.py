@@ -21,18 +21,11 @@ def test_processes_that_end_and_undo_at_once_lose_no_game(url):
     with open_store(url) as first, open_store(url) as second:
 
         def play(number: int) -> None:
-            store, facts = (first, second)[number % 2], {"plies": 1, "outcome": "lost"}
+            store, facts = (first, second)[number % 2], {"category": "plain", "outcome": "lost"}
             for score in range(number, 60, 10):
                 game = new_online_game(store, mode="casual")
                 store.records.finish(
-                    game.id,
-                    0,
-                    "{}",
-                    score=score,
-                    max_tile=8,
-                    category="plain",
-                    can_undo=True,
-                    **facts,
+                    game.id, 0, "{}", score=score, max_tile=8, plies=1, can_undo=True, **facts
                 )
                 if score % 3:
                     undone = GameChange(game.id, 0, 1, 0, 0, 0, False, 1, 0, {}, ())
@@ -61,6 +54,23 @@ def test_a_long_history_is_rounded_and_its_last_games_are_exact(store):
     noon = datetime.fromisoformat("2048-01-01T12:00:00Z")
     assert career.scores_today(noon) == []  # more than the last games
     assert len(store.records.career("local", "classic", without="game69").recent) == RECENT_GAMES
+
+
+def test_the_shortest_time_to_a_tile_is_kept_and_people_with_a_name_are_ranked(store):
+    """Each player has the fastest game to each tile; guests and programs are not ranked."""
+    for owner, name in {"a": "Ann", "b": "Bob"}.items():
+        store.accounts.claim_name(owner, name, "hash")
+    store.accounts.add_bot("c", "Program", "b", "token", most=1)
+    for owner, times in {"a": (900, 700, 800), "b": (650,), "c": (10,), "guest": (20,)}.items():
+        for millis in times:
+            game = new_online_game(store, owner=owner, id=f"{owner}{millis}")
+            reached = ((512, millis, millis // 2), (1024, millis + 5, millis))
+            change = GameChange(game.id, 0, 1, 1, 1, 9, False, 0, 0, {}, ((0, "U10", 5),), reached)
+            assert store.changes.write([change]) == set()
+    assert store.scores.milestones("classic", "a") == {512: (700, 350), 1024: (705, 700)}
+    found = [(row["player"], row["game_id"]) for row in store.scores.fastest("classic", 512)]
+    assert found == [("Bob", "b650"), ("Ann", "a700")]
+    assert store.scores.fastest("classic", 2048) == store.scores.fastest("3x3", 512) == []
 
 
 @settings(max_examples=25)

@@ -106,8 +106,6 @@ async def test_a_finished_game_shows_its_result_and_can_be_undone():
         assert app.clipboard.startswith(
             f"2048 · Classic 4\N{MULTIPLICATION SIGN}4: {session.game.score:,}"
         )
-        await pilot.press("left")
-        assert app.view.note.startswith("The game is over")
         await pilot.press("u")
         await pilot.pause()
         assert "b review" not in shown(app)
@@ -168,3 +166,22 @@ async def test_a_board_is_pasted():
     async with GameApp(session, reduced_motion=True).run_test() as pilot:
         pilot.app.post_message(events.Paste("2 2 4 / . . 8"))
         await until(pilot, lambda: session.game.board.shape == (2, 3))
+
+
+async def test_a_hint_names_the_direction_and_every_loss():
+    """A hint shows the best move and the losses of all others, until the next move."""
+    session = new_session("2 2 4 8\n. . . .\n. . . .\n. . . .")
+    app = GameApp(session, reduced_motion=True)
+    async with app.run_test() as pilot:
+        session.set_setting("player", "greedy")
+        await pilot.press("question_mark")
+        await until(pilot, lambda: app.view.hint is not None)
+        await pilot.pause()
+        lines = [line[54:].split() for line in shown(app).splitlines()]
+        assert ["←", "left", "best"] in lines
+        assert ["→", "right", "as", "good"] in lines
+        assert ["↓", "down", "\N{MINUS SIGN}4"] in lines
+        assert session.game.ply == 0
+        await pilot.press("left")
+        await pilot.pause()
+        assert app.view.hint is None

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import sys
-
 import pytest
-from tests.app.terminal.playing import new_session, shown, until
+from tests.app.terminal.playing import new_session, until
 from textual.pilot import Pilot
 from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList
@@ -81,29 +78,6 @@ async def test_dialogs_work_on_very_narrow_terminals():
                 await pilot.press("escape")
         assert app.is_running
     session.close()
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no named pipes in folders")
-@pytest.mark.parametrize(
-    ("name", "reason"),
-    [
-        ("pipe", "it exists and is not a regular file"),
-        ("/dev/zero", "it exists and is not a regular file"),
-        ("-", "No such file or directory"),
-    ],
-)
-async def test_only_regular_files_can_be_opened(name, reason, tmp_path, monkeypatch):
-    """Pipes and devices are refused, and ``-`` is a file name rather than standard input."""
-    monkeypatch.chdir(tmp_path)
-    os.mkfifo("pipe")
-    app = GameApp(new_session(), reduced_motion=True)
-    async with app.run_test(size=(100, 30), notifications=True) as pilot:
-        await pilot.press("ctrl+o")
-        await until(pilot, lambda: isinstance(app.screen, ModalScreen))
-        app.screen.query_one(Input).value = name
-        await pilot.press("enter")
-        await until(pilot, lambda: "cannot read" in shown(app))
-        assert all(word in shown(app) for word in reason.split())
 
 
 async def test_a_double_click_in_a_dialog_does_not_reach_the_board():

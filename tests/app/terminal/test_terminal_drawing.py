@@ -25,11 +25,6 @@ from py2048.presentation.themes import DARK, LIGHT
 
 sizes = st.tuples(st.integers(1, 220), st.integers(1, 70))
 shapes = st.tuples(st.integers(1, 10), st.integers(2, 10))
-boards = st.lists(
-    st.lists(st.sampled_from([0, 0, 2, 2, 4, 8, 1024]), min_size=4, max_size=4),
-    min_size=4,
-    max_size=4,
-).map(Board.from_rows)
 
 
 @given(st.integers(1, 200), st.integers(1, 12))

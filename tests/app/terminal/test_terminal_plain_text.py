@@ -75,7 +75,7 @@ def test_errors_are_explained_in_one_line():
         rules="classic:size=2x3",
     )
     assert answers == [
-        "Unknown command 'lefft'; did you mean 'left'?. Type help.",
+        "Unknown command 'lefft'. Did you mean 'left'? Type help.",
         "Left: nothing moves.",
         "undo 5: undo takes no argument; type it alone.",
         "right away: right takes no argument; type it alone.",
@@ -123,20 +123,6 @@ def test_a_player_plays_to_the_end():
     assert all(": " in answer for answer in answers)
 
 
-def test_the_game_is_saved_at_the_end_of_the_input():
-    """A game is saved when the input ends, and resumed by the next run."""
-    session, out = open_session(), io.StringIO()
-    plain_text.run(session, io.StringIO("left\nup\nright"), out)
-    board, ply = session.game.board, session.game.ply
-    assert ply > 0
-    session.close()
-    session, out = open_session(), io.StringIO()
-    plain_text.run(session, io.StringIO(""), out)
-    assert (session.game.board, session.game.ply) == (board, ply)
-    assert out.getvalue().splitlines()[1].startswith("Game resumed, 4 by 4. ")
-    session.close()
-
-
 def test_games_are_saved_resumed_and_written(tmp_path):
     """Each set of rules has its own game; records can be saved, and errors are explained."""
     path = tmp_path / "game.2048.json"
@@ -172,13 +158,9 @@ def test_a_saved_game_is_replaced_after_yes(tmp_path, monkeypatch):
 
 def test_through_a_real_pipe_without_escape_codes():
     """In a pipe, every line is printable and answers arrive before the input ends."""
-    code = (
-        "import sys; from py2048.app.session import Session\n"
-        "from py2048.app.terminal import plain_text\n"
-        "s = Session(); s.start(seed=7); sys.exit(plain_text.run(s, sys.stdin, sys.stdout))"
-    )
+    words = ["play", "--ui", "lines", "--no-save", "--seed", "7"]
     process = subprocess.Popen(
-        [sys.executable, "-c", code],
+        [sys.executable, "-m", "py2048", *words],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,7 +13,7 @@ from tests.core.game.foreign_games import NEW, new_text, old_digits, old_text, p
 
 from py2048 import Board, Game, Record
 from py2048.core.errors import RecordError
-from py2048.core.game.importing import load_record, load_records, parse_records
+from py2048.core.game.importing import load_record, load_record_file, load_records, parse_records
 
 HUGE = "9" * 5000
 """More digits than Python parses as an int."""
@@ -172,3 +176,14 @@ def test_a_file_of_several_games_is_not_one(tmp_path):
     assert len(load_records(path)) == 2
     with pytest.raises(RecordError, match=r"two.txt has 2 games: py2048 import .* FOLDER"):
         load_record(path)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no named pipes in folders")
+def test_only_regular_files_can_be_opened(tmp_path, monkeypatch):
+    """Pipes and devices are refused, and ``-`` is a file name rather than standard input."""
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo("pipe")
+    refused = "it exists and is not a regular file"
+    for name, why in (("pipe", refused), ("/dev/zero", refused), ("-", "No such file")):
+        with pytest.raises(RecordError, match=f"cannot read .*{why}"):
+            load_record_file(Path(name))

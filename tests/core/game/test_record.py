@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import pickle
-import random
 import stat
 from dataclasses import replace
 from pathlib import Path
@@ -13,20 +12,17 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.core.game.foreign_games import played
 from tests.strategies import directions, games
 
-from py2048 import Board, Direction, Game, Record, Spawn, get_rules
+from py2048 import Board, Record, Spawn, get_rules
 from py2048.core.errors import RecordError
 from py2048.core.game.turn import decode_steps, encode_step
 
 
-def sample(name: str = "classic", moves: int = 200, seed: int = 7) -> Record:
+def sample(moves: int = 200, seed: int = 7) -> Record:
     """Return the record of a short game."""
-    game, draw = Game(get_rules(name), seed=seed), random.Random(seed)
-    for _ in range(moves):
-        if not game.is_over:
-            game.attempt(draw.choice(list(Direction)))
-    return game.record()
+    return played("classic", seed, moves).record()
 
 
 @given(games())
@@ -128,16 +124,6 @@ def test_wrong_fields_are_refused(changes, reason):
     """A wrong field is rejected with its name, its value and what it must be."""
     with pytest.raises(RecordError, match=reason):
         Record.from_json(rewritten(sample(), **changes))
-
-
-def test_a_record_holds_the_largest_tiles():
-    """Every tile that rules can spawn can be encoded."""
-    game = Game(f"classic:spawn={2**63}:1", seed=1)
-    for _ in range(10):
-        game.play(game.legal_directions()[0])
-    record = Record.from_json(game.record().to_json())
-    record.verify()
-    assert record == game.record()
 
 
 @pytest.mark.parametrize(
@@ -253,16 +239,3 @@ def test_a_failed_save_leaves_the_old_file(tmp_path):
     sample().save(path)
     sample(seed=8).save(path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o644
-
-
-def test_a_long_record_loads_and_verifies():
-    """A record of thousands of plies loads and verifies."""
-    # On a single row with each new 2 at its end, left is always legal.
-    rules = get_rules("classic", rows=1, columns=24)
-    game = Game(rules, board=Board.empty(1, 24).with_tile((0, 23), 2), seed=1)
-    for _ in range(5_000):
-        game.play(Direction.LEFT, spawn=Spawn(2, (0, 23)))
-    record = Record.from_json(game.record().to_json())
-    record.verify()
-    assert record.plies == 5_000
-    assert game.board.max_tile == 8192

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import shutil
-import subprocess
-import sys
 import time
 import tkinter as tk
 from collections.abc import Iterator
 
 import pytest
-from tests.processes import until, xdotool
 
 from py2048 import Board
 from py2048.courses.cits1401.app import App
 
 pytestmark = pytest.mark.gui
 
-MODULE = "py2048.courses.cits1401"
 MIDDLE = Board.empty(5, 5).with_tile((2, 2), 2)
 
 
@@ -93,25 +88,3 @@ def test_the_options_of_the_panel_reach_the_game(app):
     while not app.status["text"].startswith("Game over, final score"):
         assert time.monotonic() < end, app.status["text"]
         app.update()
-
-
-@pytest.mark.skipif(not shutil.which("xdotool"), reason="xdotool moves the mouse")
-def test_the_program_is_ended_with_a_real_mouse(display):
-    """A real click on Quit ends the program."""
-    program = subprocess.Popen([sys.executable, "-m", MODULE])
-    try:
-        window = xdotool("search", "--sync", "--onlyvisible", "--name", "^CITS1401").split()[0]
-
-        def has_ended() -> bool:
-            size = xdotool("getwindowgeometry", "--shell", window)  # it may not be laid out yet
-            values = dict(line.split("=") for line in size.split())
-            if values:
-                x, y = int(values["WIDTH"]) - 60, int(values["HEIGHT"]) - 36
-                xdotool("mousemove", "--window", window, str(x), str(y), "click", "1")
-            return program.poll() is not None
-
-        assert until(has_ended)
-        assert program.returncode == 0
-    finally:
-        program.kill()
-        program.wait()

@@ -140,7 +140,9 @@ def test_end_of_input_quits(monkeypatch, capsys):
 
 def test_the_documents_checks_pass(capsys):
     """The document's five tests pass and print the document's lines."""
-    tests.main()
+    for line in Path(tests.__file__).read_text().splitlines():
+        if line.startswith("# test"):  # as students uncomment them
+            exec(line.removeprefix("# "), vars(tests))
     assert capsys.readouterr().out == "\n".join([*RECORDED["tests_output"], ""])
 
 

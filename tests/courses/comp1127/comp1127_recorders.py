@@ -15,41 +15,30 @@ Rows = list[list[int]]
 
 @dataclass
 class RecordingBoard:
-    """A board without a window that records every call and what a player would see."""
+    """A board without a window that records what a player would see."""
 
     numbers: dict[str, tuple[int, int]] = field(default_factory=dict)
     score: int = 0
     closed: bool = False
     shown: dict[str, list[Any]] = field(default_factory=dict)  # key: [value, x, y]
     score_shown: int = 0
-    calls: list[tuple[Any, ...]] = field(default_factory=list)
+    messages: list[str] = field(default_factory=list)
 
     def show_tile(self, key: str, number: Any, row: int, column: int) -> None:
         self.shown[key] = [number.value, column * 140, row * 140]
-        self.calls.append(("show", key, number.value, row, column))
 
     def erase_tile(self, key: str) -> None:
         self.shown.pop(key, None)
-        self.calls.append(("erase", key))
 
     def shift_tile(self, key: str, horizontal: int, vertical: int) -> None:
         self.shown[key][1] += horizontal
         self.shown[key][2] += vertical
-        self.calls.append(("shift", key, horizontal, vertical))
 
     def show_score(self) -> None:
         self.score_shown = self.score
 
     def show_message(self, text: str) -> None:
-        self.calls.append(("message", text))
-
-    @property
-    def messages(self) -> list[str]:
-        return [call[1] for call in self.calls if call[0] == "message"]
-
-    @property
-    def shifts(self) -> list[tuple[int, int]]:
-        return [call[2:] for call in self.calls if call[0] == "shift"]
+        self.messages.append(text)
 
     def seen(self) -> Rows:
         """Return the visible rows; two tiles on one cell are an error."""

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-from comp1127_recorders import Rows, new_copy, set_rows
+from comp1127_recorders import Rows, set_rows
 from PIL import Image, ImageColor, ImageGrab
-from tests.processes import until, xdotool
 
-from py2048.courses import get_course
 from py2048.courses.comp1127 import gui
 from py2048.courses.comp1127 import gui_window as window
 
@@ -110,42 +103,3 @@ def test_the_window_may_close_during_an_animation(opened, main, way):
     gui.start(frame)  # returns at once
     gui.update_score(board)
     gui.game_over(board, True)
-
-
-def look(display: str) -> Rows | None:
-    """Read the board in the corner of the screen; None while tiles move."""
-    image = ImageGrab.grab((0, 0, 574, 574), xdisplay=display).convert("RGB")
-    try:
-        return read(image)
-    except KeyError:
-        return None
-
-
-def steady(display: str) -> Rows | None:
-    """Read the board once two screenshots agree."""
-    first = look(display)
-    time.sleep(0.15)
-    return first if first == look(display) and first and any(map(any, first)) else None
-
-
-@pytest.mark.skipif(not shutil.which("xdotool"), reason="no xdotool to press real keys")
-def test_real_keys_play_in_a_students_folder(display, tmp_path):
-    """In a student's folder, the program starts with two numbers and reacts to real keys."""
-    get_course("comp1127").hand_out(tmp_path)
-    source = Path(str(new_copy("main").__file__)).read_text()
-    source = source.replace("from py2048.courses.comp1127 import gui", "import gui")
-    (tmp_path / "main.py").write_text(source)
-    program = subprocess.Popen([sys.executable, "main.py"], cwd=tmp_path)
-    try:
-        window = until(lambda: xdotool("search", "--onlyvisible", "--name", "^2048$"))
-        window = window.splitlines()[-1]
-        xdotool("windowmove", "--sync", window, "0", "0")
-        xdotool("windowfocus", "--sync", window)
-        before = until(lambda: steady(display))
-        assert sum(value > 0 for row in before for value in row) == 2
-        xdotool("key", "--window", window, "Left", "Down", "Right", "Up")
-        until(lambda: sum(map(sum, steady(display) or [])) >= sum(map(sum, before)) + 2)
-        assert program.poll() is None
-    finally:
-        program.kill()
-        program.wait()

@@ -1,10 +1,12 @@
-"""Recorded calls, and the course's own tests as transcripts."""
+"""Recorded calls, the course's own tests as transcripts, and what neither tests."""
 
 from __future__ import annotations
 
 import gzip
 import json
 from code import InteractiveInterpreter
+from enum import IntEnum
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -56,3 +58,19 @@ def test_course_transcript(name, monkeypatch, capsys):
 
 def coordinate_in_list(c: Any, coordinates: list[Any]) -> bool:
     return any(adt.coordinates_equal(c, other) for other in coordinates)
+
+
+def test_values_are_stored_as_plain_integers():
+    """Instances of a subclass of int are stored as plain integers."""
+    c = adt.create_coordinate(1, 1)
+    b = adt.board_fill_position(adt.create_board(), c, IntEnum("Colour", "RED").RED)
+    assert type(adt.board_position(b, c)) is int
+
+
+def test_random_fill_needs_room():
+    """`fill_random_position` refuses a full board."""
+    b = adt.create_board()
+    for row, column in product(range(1, 5), repeat=2):
+        adt.board_fill_position(b, adt.create_coordinate(row, column), 2)
+    with pytest.raises(ValueError, match=r"^fill_random_position: invalid arguments$"):
+        adt.fill_random_position(b)

@@ -16,6 +16,7 @@ from py2048.courses.qsan_qarut.tasks import OVER_WORDS, WON_WORDS, announces_in
         ("You won! Go on.", False, True),
         ("Overall score: 10", False, False),
         ("finished: False, won: False", False, False),
+        ("is_won --> False is_finished --> False", False, False),
         ("The player loses!", True, False),
         ("isGameOver: True", True, False),
         ("GameIsOver", True, False),

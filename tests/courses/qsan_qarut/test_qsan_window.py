@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tests.processes import xdotool
+from tests.processes import python, xdotool
 
 import py2048.courses.qsan_qarut as package
 from py2048.courses.qsan_qarut import controller as controller_module
@@ -78,7 +78,7 @@ def test_importing_the_controller_opens_no_window(display):
         "import tkinter; tkinter.Tk = None;"
         "import py2048.courses.qsan_qarut.controller, py2048.courses.qsan_qarut.game"
     )
-    subprocess.run([sys.executable, "-c", code], check=True)
+    python("-c", code, check=True)
 
 
 @pytest.mark.skipif(not shutil.which("xdotool"), reason="xdotool presses the keys")

@@ -13,7 +13,7 @@ from py2048.core.rng import derive_seed
 from py2048.players.player import FinishedGame
 from py2048.players.simple import CornerPlayer
 
-METADATA = "Metadata-Version: 2.1\nName: arena-plugin\nVersion: 1.0\n"
+METADATA = "Metadata-Version: 2.1\nName: arena-plugin\nVersion: 1\n"
 ENTRY_POINTS = """\
 [py2048.players]
 fragile = arena_plugin:FragilePlayer
@@ -28,9 +28,7 @@ def installed(folder: Path) -> Path:
     """Install this plugin in `folder` as a package would be; return the folder."""
     distribution = folder / "arena_plugin-1.0.dist-info"
     distribution.mkdir(parents=True)
-    (distribution / "METADATA").write_text(
-        "Metadata-Version: 2.1\nName: arena-plugin\nVersion: 1\n"
-    )
+    (distribution / "METADATA").write_text(METADATA)
     (distribution / "entry_points.txt").write_text(ENTRY_POINTS)
     (folder / "arena_plugin.py").write_text(Path(__file__).read_text(encoding="utf-8"))
     return folder

@@ -40,13 +40,6 @@ def test_what_is_added_is_read_again(path):
         assert log.played == [*GAMES, replace(GAMES[0], game=4)]
 
 
-def test_other_players_and_more_games_may_join(path):
-    """A log accepts more games and other players under the same rules and seed."""
-    tournament = Tournament(("random",), get_rules("2x4"), 900, seed=8)
-    with closing(GameLog(path, tournament)) as log:
-        assert len(log.played) == 3
-
-
 @pytest.mark.parametrize("cut", [1, 20, 70])
 def test_a_line_cut_short_is_left_out(path, cut):
     """An incomplete last line is removed before the next game is written."""

@@ -1,19 +1,28 @@
-"""Regret: exact for planted mistakes, zero for perfect play, less noisy than scores."""
+"""Losses and luck: exact on solved boards, and means corrected for luck."""
 
 from __future__ import annotations
 
 import json
-from statistics import fmean
+from statistics import stdev
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import py2048.lab.arena.statistics
 from py2048 import Board, Game, Record, get_rules, make_player
 from py2048.cli import main
 from py2048.core.errors import TournamentError
 from py2048.lab.arena import Tournament, compare_players
-from py2048.lab.arena.statistics import regrets, regrets_of
-from py2048.players.solving import Solution, solve
+from py2048.lab.arena.statistics import (
+    estimate,
+    judged,
+    losses_and_luck,
+    without_luck,
+)
+from py2048.players.solving import solve
+from py2048.review import Judge
+from py2048.review.judges import ExactJudge
 
 RULES = "classic:size=2x3"
 
@@ -25,60 +34,79 @@ def act(exponents, mask):
 """
 
 
-def test_one_planted_mistake_is_all_the_regret():
-    """The regret of otherwise perfect play is what the one mistake loses."""
-    solution, player = solve(RULES), make_player("perfect")
-    game, planted = Game(RULES, seed=4), 0.0
-    while not game.is_over:
-        values = solution.move_values(game.board)
-        worst = min(values, key=values.__getitem__)
-        loss = max(values.values()) - values[worst]
-        if not planted and loss > 1:
-            planted = loss
-            game.play(worst)
-        else:
-            game.play(player.choose(game))
-    losses = regrets_of(game.record(), solution)
-    assert len(losses) == game.ply
-    assert sum(losses) == pytest.approx(planted)
-    assert sum(loss > 1e-9 for loss in losses) == 1
+def judge(rules: str = RULES, goal: str = "score") -> Judge:
+    """Return the exact judge."""
+    return ExactJudge(solve(rules, goal))
 
 
 def test_a_game_given_up_loses_what_was_left():
     """Giving up a game adds its entire remaining value to the regret."""
     solution, game = solve(RULES), Game(RULES, seed=4)
-    assert regrets_of(game.record(), solution) == [solution.value_of(game.board)]
+    losses, _ = losses_and_luck(game.record(), ExactJudge(solution))
+    assert losses == [solution.value_of(game.board)]
 
 
-def test_score_and_regret_make_the_value_of_the_game():
-    """Mean score plus mean regret is the game's value, with a smaller error by regret."""
-    solution = solve(RULES)
-    tournament = Tournament(("random", "corner"), get_rules(RULES), 400, recorded=True)
-    results = compare_players(tournament, jobs=1)
-    for each in regrets(results, solution):
-        scores = [played.score for played in results.of(each.player).values()]
-        assert abs(fmean(scores) + each.per_game.mean - solution.value) < 25
-        assert each.best_moves.share < 0.6
-        assert each.per_move.mean > 1
+@pytest.mark.parametrize(
+    "rules",
+    [RULES, "classic:size=2x2,scoring=sum", "classic:size=2x2,scoring=moves:2:-1,start=1..3"],
+)
+def test_score_loss_and_luck_make_the_value_of_the_game(rules):
+    """In every game the score plus the losses minus the luck is the value before the start."""
+    solution = solve(rules)
+    for seed in range(5):
+        game, player = Game(rules, seed=seed), make_player(f"random:seed={seed}")
+        while not game.is_over:
+            game.play(player.choose(game))
+        losses, luck = losses_and_luck(game.record(), ExactJudge(solution))
+        assert game.score + sum(losses) - sum(luck) == pytest.approx(solution.value)
+
+
+@pytest.mark.parametrize(
+    ("player", "share"), [("greedy", 1.05), ("heuristic", 0.9), ("perfect", 0)]
+)
+def test_a_mean_without_luck_is_unbiased_and_better(player, share):
+    """Over many small tournaments it is right on average, and varies less than mean scores."""
+    tournament = Tournament((player,), get_rules("classic:size=2x2"), 600, recorded=True)
+    records = [
+        Record.from_json(game.record or "")
+        for game in compare_players(tournament, jobs=1).of(player).values()
+    ]
+    exact = judge("classic:size=2x2")
+    luck = [sum(losses_and_luck(record, exact)[1]) for record in records]
+    parts = [
+        ([record.score for record in records[n : n + 20]], luck[n : n + 20])
+        for n in range(0, 600, 20)
+    ]
+    fair = [without_luck(*part).mean for part in parts]
+    raw = [estimate(scores).mean for scores, _ in parts]
+    difference = estimate([one - other for one, other in zip(fair, raw, strict=True)])
+    assert abs(difference.mean) < 4 * difference.error
+    assert stdev(fair) <= share * stdev(raw) + 1e-9
+
+
+@given(st.lists(st.tuples(st.integers(0, 10**6), st.integers(-(10**6), 10**6)), min_size=20))
+def test_correcting_for_luck_never_widens_the_error(games):
+    """Whatever the scores and the luck are, the variance is at most that of the scores."""
+    scores, luck = zip(*games, strict=True)
+    assert without_luck(scores, luck).error <= estimate(scores).error
 
 
 def test_after_the_tile_is_made_there_is_nothing_to_regret():
     """When solving for a tile, regret ends once the tile is made."""
-    solution = solve(RULES, "tile=32")
     board = Board.parse("16 16 2 / 4 2 .")
     game = Game(RULES, board=board)
     game.play("left")
     assert game.board.max_tile == 32
     while not game.is_over:
         game.play(game.legal_directions()[0])
-    assert regrets_of(game.record(), solution) == [pytest.approx(0)]
+    assert losses_and_luck(game.record(), judge(RULES, "tile=32"))[0] == [pytest.approx(0)]
 
 
 def test_games_without_records_have_none():
     """The error for games without records says what to leave out."""
     results = compare_players(Tournament(("corner",), get_rules(RULES), 2), jobs=1)
     with pytest.raises(TournamentError, match="leave --log out"):
-        next(regrets(results, solve(RULES)))
+        next(judged(results, judge()))
 
 
 def test_the_command_tells_regret(capsys, tmp_path, monkeypatch):
@@ -92,13 +120,13 @@ def test_the_command_tells_regret(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     assert main([*words, "policy:perfect_policy:act", "--regret", "--json"]) == 0
-    corner, perfect, policy = json.loads(capsys.readouterr().out)["regret"]
+    corner, perfect, policy = json.loads(capsys.readouterr().out)["judged"]
     assert policy == perfect | {"player": policy["player"]}
     assert perfect["per_game"]["mean"] == pytest.approx(0, abs=1e-9)
     assert corner["per_game"]["mean"] > 1
     assert corner["best_moves"]["share"] < perfect["best_moves"]["share"] == 1
-    assert main(["evaluate", "corner", "--rules", "3x3", "--regret", "--quiet"]) == 2
-    assert "py2048 solve RULES --save FILE makes one" in capsys.readouterr().err
+    assert main(["evaluate", "corner", "--rules", "3x3", "--regret", "--quiet", "-n5"]) == 0
+    assert "loss by judge expectimax:depth=2" in capsys.readouterr().out
     file = tmp_path / "3x3.solution"
     solve("3x3", "tile=8", save=file)
     assert main(["evaluate", "corner", "--rules", "3x3", "--solution", str(file), "--quiet"]) == 2
@@ -107,16 +135,16 @@ def test_the_command_tells_regret(capsys, tmp_path, monkeypatch):
 
 def test_an_interruption_loses_no_game_and_no_regret_that_is_known(tmp_path, monkeypatch, capsys):
     """Ctrl-C during the regret of the second player keeps all other results."""
-    judged = py2048.lab.arena.statistics.regrets_of
+    before = py2048.lab.arena.statistics.losses_and_luck
 
-    def interrupted(record: Record, solution: Solution) -> list[float]:
+    def interrupted(record: Record, judge: Judge) -> tuple[list[float], list[float]]:
         if record.player == "perfect":
             raise KeyboardInterrupt
-        return judged(record, solution)
+        return before(record, judge)
 
-    monkeypatch.setattr(py2048.lab.arena.statistics, "regrets_of", interrupted)
+    monkeypatch.setattr(py2048.lab.arena.statistics, "losses_and_luck", interrupted)
     table = tmp_path / "games.csv"
     words = ["evaluate", "corner", "perfect", "--rules", RULES, "--games", "3", "--quiet", "-j1"]
     assert main([*words, "--regret", "--json", "--csv", str(table)]) == 130
-    assert [each["player"] for each in json.loads(capsys.readouterr().out)["regret"]] == ["corner"]
+    assert [each["player"] for each in json.loads(capsys.readouterr().out)["judged"]] == ["corner"]
     assert len(table.read_text().splitlines()) == 1 + 2 * 3

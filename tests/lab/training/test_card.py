@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from tests.engine.emulation import every_card
+from tests.engine import emulation
 
 from py2048.cli import main
-from py2048.core.errors import Py2048Error, WeightsError
+from py2048.core.errors import Py2048Error
 from py2048.engine import cuda
 from py2048.lab.training.bands import BandTask
 from py2048.lab.training.card import CardTrainer, source_of
-from py2048.lab.training.run import load_checkpoint, save_checkpoint
 from py2048.lab.training.trainer import Trainer, TrainingConfig
 from py2048.players.ntuple.weights import load
 
@@ -33,17 +31,13 @@ def is_same(one: CardTrainer, other: CardTrainer) -> bool:
     )
 
 
+card = emulation.every_card
+
+
+@pytest.mark.usefixtures("card")
 @pytest.mark.parametrize("config", [SMALL, ODD], ids=["small", "odd"])
-@every_card
-def test_a_card_learns_what_the_reference_learns(
-    config: TrainingConfig,
-    card_of: Callable[[Path], cuda.Card],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_card_learns_what_the_reference_learns(config: TrainingConfig) -> None:
     """The CUDA source and the reference have the same state, bit for bit."""
-    card = card_of(tmp_path)
-    monkeypatch.setattr(cuda, "card", lambda: card)
     reference, trainer = CardTrainer(config), CardTrainer(replace(config, device="cuda"))
     for moves in (30, 1000):
         reference.run(moves=moves)
@@ -79,32 +73,6 @@ def test_one_game_at_once_is_td0_of_the_plain_trainer() -> None:
     assert met.sum() > 100
     assert np.array_equal(weights != 0, met)
     assert weights[met] == pytest.approx(plain.records[met, 0], abs=1 / 128)
-
-
-def test_play_improves() -> None:
-    """A small network triples its score in a few hundred games."""
-    trainer = CardTrainer(SMALL)
-    before = trainer.evaluate(20, 1)
-    trainer.run(games=600)
-    after = trainer.evaluate(20, 1)
-    assert trainer.games >= trainer.tally.games >= 600
-    assert before.games == after.games == 20
-    assert after.mean > 3 * before.mean
-
-
-def test_a_training_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
-    """A resumed training equals an uninterrupted one."""
-    trainer, path = CardTrainer(ODD), tmp_path / "checkpoint.npz"
-    trainer.run(games=10)
-    save_checkpoint(trainer, path)
-    again, _ = load_checkpoint(path)
-    assert isinstance(again, CardTrainer)
-    for each in (trainer, again):
-        each.run(moves=500)
-    assert is_same(trainer, again)
-    assert again.tally.data() == trainer.tally.data()
-    with pytest.raises(WeightsError, match="cannot resume on another"):
-        load_checkpoint(path, {"device": "cpu"})
 
 
 def test_the_command_trains_on_the_reference(

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests.engine.emulation import every_card
+from tests.engine import emulation
 from tests.lab.training.band_trainers import band_trainer, learn
 
 from py2048 import Board, get_rules
@@ -60,17 +58,13 @@ def card_trainer(
     return trainer
 
 
+card = emulation.every_card
+
+
+@pytest.mark.usefixtures("card")
 @pytest.mark.parametrize("above", [ABOVE, None], ids=["a band above", "no band above"])
-@every_card
-def test_a_card_learns_the_bands_of_the_reference(
-    card_of: Callable[[Path], cuda.Card],
-    above: Band | None,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_card_learns_the_bands_of_the_reference(above: Band | None) -> None:
     """The CUDA source trains bands like the reference, bit for bit."""
-    card = card_of(tmp_path)
-    monkeypatch.setattr(cuda, "card", lambda: card)
     reference, trainer = (
         card_trainer(each, above, restart_length=9) for each in ("reference", "cuda")
     )

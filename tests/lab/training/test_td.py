@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.engine.boards import ODD_RULES
 from tests.players.ntuple.networks import put_board
 
 from py2048 import Board, Game, Rules
@@ -132,22 +133,6 @@ def test_coherent_rates_by_hand() -> None:
 # --- trainings -----------------------------------------------------------------------------------
 
 
-def test_a_training_can_be_repeated() -> None:
-    """Equal seeds give equal weights on one thread, also in several runs."""
-    whole, pieces, other = (
-        Trainer(SMALL),
-        Trainer(SMALL),
-        Trainer(TrainingConfig.from_data(SMALL.data() | {"seed": 6})),
-    )
-    whole.run(games=300)
-    while pieces.games < 300:
-        pieces.run(games=min(7, 300 - pieces.games), moves=150)
-    other.run(games=300)
-    assert whole.games == pieces.games == 300
-    assert np.array_equal(whole.records, pieces.records)
-    assert not np.array_equal(whole.records, other.records)
-
-
 def test_threads_share_the_games() -> None:
     """Threads play each game once, and evaluations do not depend on them."""
     trainer = Trainer(TrainingConfig.from_data(SMALL.data() | {"threads": 3}))
@@ -168,6 +153,8 @@ def test_threads_share_the_games() -> None:
         "qsan_qarut:size=2x4",
         "cmput175:size=3x4,scoring=moves:2:-1",
         "classic:size=2x2,start=4,scoring=sum,target=16,end=target",
+        ODD_RULES[0],
+        *(pytest.param(text, marks=pytest.mark.slow) for text in (ODD_RULES[1], ODD_RULES[3])),
     ],
 )
 def test_a_training_plays_by_the_rules(text: str) -> None:
@@ -193,16 +180,6 @@ def test_a_training_plays_by_the_rules(text: str) -> None:
     assert tally.games == 20
     assert tally.total == sum(scores)
     assert np.array_equal(tally.ranks, np.bincount(best, minlength=64))
-
-
-def test_training_makes_a_small_network_strong() -> None:
-    """A short training on 2x3 more than doubles the score."""
-    trainer = Trainer(SMALL)
-    before = trainer.evaluate(300, 1).mean
-    trainer.run(games=3000)
-    after = trainer.evaluate(300, 1)
-    assert after.mean > 1.5 * before
-    assert 0 < after.error < after.mean / 5
 
 
 def test_restarts_begin_after_so_many_moves() -> None:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from tests.players.ntuple.networks import NETWORKS, positions, put_board
 
 from py2048 import Board, Game, Rules, get_rules, make_player
+from py2048.core.board import symmetries
 from py2048.core.errors import BoardError, PlayerError, RulesError, WeightsError
 from py2048.engine.jit import kernel, plain_form
 from py2048.lab.training.trainer import TrainingConfig
@@ -18,23 +19,13 @@ from py2048.players.ntuple.network import Network, add_changes, empty_boards
 from py2048.players.ntuple.weights import save, save_packed, shipped_network
 
 
-def images_of(board: Board) -> list[tuple[tuple[int, ...], ...]]:
-    """Return the symmetric images of a board."""
-    rows = board.rows
-    seen = [rows, tuple(row[::-1] for row in rows), rows[::-1]]
-    seen.append(tuple(row[::-1] for row in rows[::-1]))
-    if board.shape[0] == board.shape[1]:
-        seen += [tuple(zip(*image, strict=True)) for image in list(seen)]
-    return seen
-
-
 def plain_value(network: Network, board: Board) -> float:
     """Compute a value by its definition."""
     layout = network.layout
     tiles = {tile for row in board.rows for tile in row}
     stage = sum(sum(tiles) >= least for least in layout.stages)
     total = 0.0
-    for image in images_of(board):
+    for image in symmetries(board.rows):
         ranks = downgraded(
             [max(tile.bit_length() - 1, 0) for row in image for tile in row], layout.known
         )

@@ -14,9 +14,9 @@ import pytest
 from tests.players.ntuple.networks import called
 from tests.processes import python
 
-from py2048 import Board, Game, get_rules, make_player
+from py2048 import Board, get_rules
 from py2048.cli import main
-from py2048.core.errors import install_line
+from py2048.core.installation import install_line
 from py2048.players.ntuple.layout import NetworkLayout
 from py2048.players.ntuple.network import Network
 from py2048.players.ntuple.weights import (
@@ -118,14 +118,6 @@ def test_a_search_reads_their_steps(name):
         assert found == {move: pytest.approx(value) for move, value in plain.items()}
 
 
-def test_players_use_them_without_being_told():
-    """Players of a fresh installation use the bundled network."""
-    game = Game(get_rules("classic"), seed=1)
-    rated = make_player("ntuple").rate(game)
-    network = shipped_network(game.rules)
-    assert rated == Expectimax(game.rules, network.value, 1).rate(game.board)
-
-
 # The command, where the entry points of packages with networks are those of the first argument.
 COMMAND_WITH = """
 import importlib.metadata as metadata, sys
@@ -135,7 +127,7 @@ metadata.entry_points = lambda **of: ours if of.get("group") == "py2048.weights"
 from py2048.cli import main
 sys.exit(main(sys.argv[2:]))
 """
-LINE = install_line("py2048[strong]")
+LINE = install_line("strong")
 BOARD = "2 4 8 16 / 4 8 16 32 / . 2 . 2"
 
 

@@ -24,15 +24,9 @@ tiles = st.one_of(st.just(0), st.integers(1, 5).map(lambda r: 2**r), st.just(2**
 
 
 def edge_rules(shape: tuple[int, int], merging: Merging = Merging.ONCE, spawn: int = 2) -> Rules:
-    start = get_rules("cits1401").start
-    return get_rules(
-        "cits1401",
-        rows=shape[0],
-        columns=shape[1],
-        merging=merging,
-        spawn=EdgeSpawn(spawn),
-        start=type(start)(1, min(4, shape[0] * shape[1]), start.weights),
-    )
+    (rows, columns), most = shape, min(4, shape[0] * shape[1])
+    text = f"size={rows}x{columns},start=1..{most}x2:1,merging={merging.value},spawn=edge:{spawn}"
+    return get_rules(f"cits1401:{text}")
 
 
 @st.composite
@@ -188,20 +182,6 @@ def test_on_small_boards_the_plan_is_the_longest_game(shape, merging) -> None:
         while not planner.is_complete:
             planner.extend()
         assert len(planner) == longest_from(game.board, rules) <= longest_game(game.board)
-
-
-@pytest.mark.parametrize("target", [8, 16])
-def test_a_target_that_ends_the_game_ends_the_plan(target: int) -> None:
-    """If no longer game exists, the last planned move makes the target."""
-    rules = get_rules(f"cits1401:size=2x3,start=1x2:1,target={target},end=target")
-    game = Game(rules, board="2 . . / . . .")
-    planner = BeamPlanner(game.board, rules, max_width=12)
-    while not planner.is_complete:
-        planner.extend()
-    for index in range(len(planner)):
-        game.play(planner[index])
-    assert game.is_over
-    assert beam_search(game.board, rules, width=2, depth=5) == ()
 
 
 def test_stepping_back_with_a_wider_beam_passes_dead_ends() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Route, expect
 from tests.server.browser.test_browser_access import violations
 from tests.server.browser.test_browser_pages import play_to_the_end
 from tests.server.browser.visiting import Line, arriving, claim
@@ -47,6 +47,18 @@ async def test_sharing_a_game(player):
         assert await violations(player) == []
         await player.page.goto(copied.splitlines()[-1])
     assert await player.page.evaluate("() => document.querySelector('.share-card').naturalWidth")
+
+
+async def test_a_late_result_replaces_the_page_s_own(player):
+    """The page words the result itself until the server's result arrives."""
+
+    async def delay(route: Route) -> None:
+        await player.page.wait_for_selector("dialog[open] #result-title")
+        await route.continue_()
+
+    await player.page.route("**/game/*/result*", delay)
+    await play_to_the_end(player)
+    await expect(player.page.get_by_role("button", name="Share")).to_be_visible()
 
 
 async def test_the_longest_names_stay_on_a_phone(arrive):

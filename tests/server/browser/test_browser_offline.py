@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.async_api import WebSocketRoute, expect
 from tests.server.browser.visiting import Line, Player, arriving, claim, log_in
-
-from py2048.server.http.assets import STATIC
 
 KEPT = """async () => {
   const [name] = await caches.keys();
@@ -29,17 +25,6 @@ KEPT = """async () => {
 
 REASONS = ("storage", "busy", "rate", "gap")
 """Reasons for which the server refuses moves for the moment."""
-
-THREE_MOVES = """game => new Promise(resolve => {
-    const socket = new WebSocket(location.origin.replace("http", "ws") + "/ws");
-    socket.onopen = () => socket.send(JSON.stringify({ type: "open", game }));
-    socket.onmessage = ({ data }) => {
-        const { legal, version } = JSON.parse(data);
-        const move = { type: "move", number: version + 1, direction: legal[0] };
-        if (version < 3) socket.send(JSON.stringify(move));
-        else { socket.close(); resolve(version); }
-    };
-})"""
 
 
 async def play_alone(player: Player, count: int) -> None:
@@ -256,45 +241,6 @@ async def test_malformed_storage_leaves_a_page_that_works(guest):
     await guest.page.wait_for_selector("#answer")
 
 
-async def test_moves_of_a_closed_tab_are_not_forgotten(guest):
-    """Unsent moves of a closed tab are sent later, whatever other tabs play."""
-    line = Line()
-    await line.lay(guest.page)
-    other = Player(await guest.page.context.new_page(), guest.url)
-    await line.lay(other.page)
-    game = await guest.deal("classic")
-    await other.deal("5x5")
-    await line.cut()
-    for each in (guest, other):
-        await each.said("You can play on.")
-    await play_alone(guest, 3)
-    await guest.page.close()
-    await play_alone(other, 2)
-    line.mend()
-    await other.status("Connected again: 2 moves saved.")
-    await other.visit()
-    await other.status("Connected again: 3 moves saved.")
-    assert (await other.state())["game"] == game
-
-
-async def test_a_game_that_went_on_elsewhere(guest):
-    """Moves made alone are lost, and the page says so, if the game has changed on the server."""
-    line = Line()
-    await line.lay(guest.page)
-    game = await guest.deal("classic")
-    await line.cut()
-    await guest.said("You can play on.")
-    await play_alone(guest, 1)
-    other = await guest.page.context.new_page()
-    await other.goto(guest.url + "/about")
-    await other.evaluate(THREE_MOVES, game)  # whatever appears, more tiles than one move brings
-    line.mend()
-    await guest.status("The game has changed meanwhile: 1 move lost.")
-    await guest.settle()
-    assert await guest.board() == (await guest.state())["board"]
-    assert (await guest.state())["ply"] == 3
-
-
 async def test_a_server_that_says_nothing_keeps_nobody_waiting(arrive):
     """A silent server delays nothing: the kept game can be played until the server answers."""
     player = await arrive()
@@ -418,23 +364,23 @@ async def test_no_file_of_another_version_is_kept(browser, own_server):
         assert other not in kept
 
 
+async def check_installable(player: Player, start: str) -> None:
+    """Check that browsers install the page, which then starts at a path, and that icons exist."""
+    session = await player.page.context.new_cdp_session(player.page)
+    found = await session.send("Page.getInstallabilityErrors")  # the headless shell finds none
+    manifest = (await session.send("Page.getAppManifest"))["manifest"]
+    assert (found["installabilityErrors"], manifest["display"]) == ([], "kStandalone")
+    assert (manifest["startUrl"], manifest["scope"]) == (player.url + start, player.url + "/")
+    assert [icon["sizes"] for icon in manifest["icons"]] == ["192x192", "512x512"]
+    for icon in manifest["icons"]:
+        body = await (await player.page.context.request.get(icon["url"])).body()
+        size = int.from_bytes(body[16:20]), int.from_bytes(body[20:24])
+        assert "x".join(map(str, size)) == icon["sizes"]
+
+
 async def test_the_page_can_be_installed(browser, server):
     """The manifest has what systems require, and its icons exist."""
     async with arriving(browser) as arrive:
         player = await arrive(server.url)
-        await player.visit("/about")
-        address = await player.page.get_attribute("link[rel=manifest]", "href")
-        request = player.page.context.request
-        answer = await request.get(server.url + str(address))
-        assert answer.headers["content-type"] == "application/manifest+json"
-        manifest = await answer.json()
-        assert manifest == json.loads((Path(STATIC) / "manifest.webmanifest").read_text())
-        for icon in manifest["icons"]:
-            picture = await request.get(
-                server.url + str(address).rpartition("/")[0] + "/" + icon["src"]
-            )
-            assert picture.headers["content-type"] == "image/png"
-            body = await picture.body()
-            size = int.from_bytes(body[16:20]), int.from_bytes(body[20:24])
-            assert "x".join(map(str, size)) == icon["sizes"]
-        await expect(player.page.locator("h1")).to_be_visible()
+        await player.visit()
+        await check_installable(player, "/")

@@ -303,4 +303,5 @@ async def arriving(browser: Browser) -> AsyncIterator[Arrive]:
     yield arrive
     for player in players:
         await player.page.context.close()
-    assert [fault for player in players for fault in player.faults] == []
+    faults = [fault for player in players for fault in player.faults]
+    assert not faults, faults

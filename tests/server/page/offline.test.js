@@ -3,6 +3,7 @@ import { beforeEach, test } from "node:test";
 import { load, rulesText, useStorage } from "./browser.js";
 
 let storage = useStorage();
+const { begun } = await load("local");
 const { OfflineGame } = await load("offline");
 const { CHUNK_TURNS } = await load("record");
 
@@ -166,10 +167,16 @@ test("A full storage keeps the game as it was last stored.", () => {
 
 test("Without a server a game begins here, ends, and keeps its best score.", () => {
   const offline = new OfflineGame();
-  offline.begin({ name: "2x2", text: rulesText(2, 2), summary: "" });
+  offline.open(begun({ name: "2x2", text: rulesText(2, 2), summary: "" }));
   let message = offline.play(offline.game.legal[0]);
   while (offline.game.outcome === "playing") message = offline.play(offline.game.legal[0]);
   assert.equal(message.events.at(-1).kind, "over");
   assert.equal(offline.game.category, "plain");
+  const { score } = offline.game;
+  assert.equal(Number(storage.getItem("py2048.best 2x2")), score);
+  offline.undo();
   assert.equal(Number(storage.getItem("py2048.best 2x2")), offline.game.score);
+  offline.redo();
+  offline.open(begun({ name: "2x2", text: rulesText(2, 2), summary: "" }));
+  assert.deepEqual([offline.game.before, offline.game.best], [score, score]);
 });

@@ -5,12 +5,13 @@ import { load, rulesText, useStorage } from "./browser.js";
 useStorage();
 globalThis.document = { documentElement: { lang: "pt" } };
 await load("messages-pt");
+const { begun } = await load("local");
 const { OfflineGame } = await load("offline");
 const { spokenTurn } = await load("speech");
 
 test("Moves, undo and the end of a game without the server are told in Portuguese.", () => {
   const offline = new OfflineGame();
-  offline.begin({ name: "1x3", text: rulesText(1, 3, "start=2x2:1,spawn=2:1,target=4"), summary: "" });
+  offline.open(begun({ name: "1x3", text: rulesText(1, 3, "start=2x2:1,spawn=2:1,target=4"), summary: "" }));
   const said = [];
   let before = offline.game.board;
   const tell = ({ events, board, score }) => {

@@ -2,13 +2,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load, picker, rulesText } from "./browser.js";
 
-const { legalOn, playTurn, spawnOn, startOn } = await load("game");
+const { legalOn, playTurn, spawnOn } = await load("game");
+const { startOn } = await load("local");
 const { CHUNK_TURNS, Record, codeOf, codesIn, turnOf } = await load("record");
 const { parseRules, slide } = await load("rules");
 
 /** A record of moves at random, and the positions before and after each. */
 function played(rules, count, pick = picker()) {
-  const positions = [{ board: startOn(rules, pick), score: 0, ply: 0 }];
+  const positions = [{ board: startOn(rules, () => pick), score: 0, ply: 0 }];
   const record = new Record(rules, positions[0]);
   for (let turn = 0; turn < count; turn++) {
     const position = positions.at(-1);

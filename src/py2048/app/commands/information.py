@@ -8,16 +8,19 @@ from typing import Annotated
 from py2048.app.commands.review import add_text, level_of
 from py2048.app.session import Hint, PositionSnapshot, advise, hint_player
 from py2048.app.session.levels import ME
-from py2048.core.errors import GameOverError, PlayerError, install_line
+from py2048.core.errors import GameOverError, PlayerError
 from py2048.core.game import Game
+from py2048.core.installation import install_line
+from py2048.core.language import N_, _, number
 from py2048.core.rules import Rules, list_rules
 from py2048.players import Player, list_players, make_player
 from py2048.players.registry import describe_player
 from py2048.presentation import options
 from py2048.presentation.describe import describe_rules
 from py2048.presentation.hints import describe_hint, describe_outlook
+from py2048.presentation.screen import points
 from py2048.presentation.streams import POLL_S, StatusLine, complain
-from py2048.presentation.words import outcome_text
+from py2048.presentation.words import columns, name_of, outcome_text
 from py2048.review import MoveReview
 from py2048.review.levels import PERFECT, Level
 
@@ -29,15 +32,15 @@ def hint(
     level: options.LevelOption = "",
     json: options.JsonOption = False,
 ) -> None:
-    """Suggest a move, and show what the other directions lose.
+    """Suggest a move, and show how much the other directions lose.
 
-    It is the best move for players of a level, your own, me, by default. With a player or the level
-    perfect, a computer player suggests its own move: by default `perfect` where the best move is
-    known, and `expectimax` otherwise.
+    The default is the best move for players of your own level (me). With a player, or with the
+    level perfect, a computer player suggests its own move. The default player is `perfect` if the
+    best move is known, and otherwise `expectimax`.
     """
     position = options.board_of(board)
     snapshot = PositionSnapshot(options.rules_for(position, rules), position, 0)
-    Game(snapshot.rules, seed=0, board=position)  # raises an error if the board has another shape
+    Game(snapshot.rules, seed=0, board=position)  # Raises if the rules do not fit the board.
     adviser = make_player(player or hint_player(snapshot.rules, position))
     if not position.can_move():
         raise GameOverError("no move changes this board: the game is over")
@@ -48,7 +51,7 @@ def hint(
         if json:
             options.print_json({"level": str(chosen)} | add_text(move, move.to_json()))
         else:
-            print(move.best)
+            print(name_of(move.best).lower())
             order = sorted(move.values, key=move.values.__getitem__, reverse=True)
             print(outcome_text(move, order))
         return
@@ -63,28 +66,30 @@ def hint(
             | {"player": answer.player}
         )
         return
-    print(answer.direction)
-    for (direction, value), (_, loss) in zip(answer.ranked, answer.losses, strict=True):
-        worth = "" if answer.points is None else f" {max(value, 0):11,.0f} points"
-        against = f" {-loss:+12,.1f}" if round(loss, 1) else ""
-        print(f"  {direction!s:<5}{worth}{against}".rstrip())
+    print(name_of(answer.direction).lower())
+    rows = list[list[str]]()
+    for (direction, value), (_same, loss) in zip(answer.ranked, answer.losses, strict=True):
+        worth = "" if answer.points is None else points(round(max(value, 0)))
+        against = number(-loss, 1, signed=True) if round(loss, 1) else ""
+        rows.append([f"  {name_of(direction).lower()}", worth, against])
+    print(columns(rows))
     if outlook := describe_outlook(answer):
         print(outlook)
 
 
 def _judged(snapshot: PositionSnapshot, level: Level) -> MoveReview | None:
-    """Return the best move for players of a level; say why if it is not known."""
+    """Return the best move for players of a level, or None if the rules do not support levels."""
     from py2048.review.coaching import judge_position, why_not
 
     if why := why_not(snapshot.rules):
         if hint_player(snapshot.rules, snapshot.board) != "perfect":
-            complain(f"perfect play judges instead: {why}")
+            complain(_("perfect play judges instead: {why}").format(why=why))
         return None
     return judge_position(snapshot.rules, snapshot.board, level)
 
 
 def _hint_of(snapshot: PositionSnapshot, player: Player, *, quiet: bool) -> Hint:
-    """Return a player's hint. If the player must be compiled, first print a quick player's hint."""
+    """Return a player's hint. During compilation, print the hint of a faster player."""
     with StatusLine(quiet=quiet):
         for answer in advise(snapshot, player, apart=False):
             if not isinstance(answer, Hint):
@@ -130,6 +135,7 @@ def players(json: options.JsonOption = False) -> None:
         return
     width = max(map(len, texts))
     for name, text in texts.items():
-        print(f"{name:<{width}}  {text}")
-    if len(shipped_folders()) == 1:
-        complain(f"stronger networks come with: {install_line('py2048[strong]')}")
+        summary, title, given = text.partition(N_(" Options: "))
+        print(f"{name:<{width}}  {_(summary)}{_(title)}{given}")
+    if len(shipped_folders()) == 1 and (line := install_line("strong")):
+        complain(_("stronger networks come with: {line}").format(line=line))

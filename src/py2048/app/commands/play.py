@@ -14,6 +14,7 @@ import typer
 
 from py2048.app.commands.screens import UserInterface, open_screen
 from py2048.core.errors import Py2048Error
+from py2048.core.language import _, number
 from py2048.core.rng import derive_seed, random_seed
 from py2048.players import make_player
 from py2048.presentation import options
@@ -21,7 +22,8 @@ from py2048.presentation.streams import StatusLine
 from py2048.presentation.themes import get_theme
 
 if TYPE_CHECKING:
-    from py2048.app.session import Event, Session
+    from py2048.app.session import Session
+    from py2048.presentation.events import Event
 
 WATCHED_PLAYER = "expectimax"
 
@@ -52,19 +54,19 @@ def play(
 ) -> int:
     """Play the game, which is saved after every move."""
     if player is not None:
-        make_player(player)  # report an unknown player before a screen opens
+        make_player(player)  # Report an unknown player before any screen is opened.
     if theme is not None:
         get_theme(theme)
     if resume and game.seed is not None:
         raise Py2048Error(f"--seed {game.seed} is for a new game: leave it or --resume out")
     is_chosen = bool(game.rules or game.size or game.seed)
-    chosen_rules, number = game.chosen()
-    # A computer player continues a saved game only with --resume.
+    chosen_rules, seed = game.chosen()
+    # Without --resume, a computer player starts a new game.
     resumes = not (is_chosen or player) if resume is None else resume
 
     def begin(session: Session) -> Iterable[Event]:
         resumed = session.resume(chosen_rules if is_chosen else None) if resumes else ()
-        return resumed or session.start(chosen_rules, seed=number)
+        return resumed or session.start(chosen_rules, seed=seed)
 
     start = begin if is_chosen or no_save or not resumes else None
     return open_screen(
@@ -82,8 +84,10 @@ def watch(
     json: options.JsonOption = False,
 ) -> None:
     """Watch a computer player; nothing is saved."""
-    from py2048.app.session import Moved, Session  # slow: would delay the first frame of a window
+    from py2048.app.session import Session  # The import is slow.
     from py2048.presentation.describe import describe
+    from py2048.presentation.events import Moved
+    from py2048.presentation.screen import moves as counted_moves
 
     def show(happened: Iterable[Event]) -> None:
         for event in () if quiet or json else happened:
@@ -104,12 +108,10 @@ def watch(
             show(session.play_hint(hint))
         played = session.game
         if not json:
-            print(played.board)
-            print(
-                f"{played.player}: score {played.score}, largest tile {played.board.max_tile}, "
-                f"{played.ply} moves, seed {played.seed}",
-                flush=True,
-            )
+            text = _("{player}: score {score}, largest tile {tile}, {moves}, seed {seed}")
+            facts = {"player": played.player, "tile": played.board.max_tile, "seed": played.seed}
+            facts |= {"score": number(played.score), "moves": counted_moves(played.ply)}
+            print(f"{played.board}\n{text.format(**facts)}", flush=True)
         results.append(
             {"player": played.player, "rules": str(played.rules), "seed": played.seed}
             | {"score": played.score, "max_tile": played.board.max_tile, "plies": played.ply}
@@ -130,9 +132,9 @@ def desktop_entry(
     for file in existing:
         if remove:
             file.unlink()
-        print(f"{'removed' if remove else 'wrote'} {file}")
+        print((_("removed {file}") if remove else _("wrote {file}")).format(file=file))
     if not existing:
-        print("nothing to remove")
+        print(_("nothing to remove"))
 
 
 # Desktop entry (freedesktop.org)
@@ -164,7 +166,7 @@ def _install_entry(entry: Path, picture: Path) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
     package = files("py2048")
     picture.write_bytes((package / "server" / "static" / "icons" / "icon.svg").read_bytes())
-    # With -P, Python ignores modules in the working directory, which could shadow ours.
+    # With -P, Python ignores modules in the working directory, which could hide the real ones.
     python = re.sub(r'(["`$\\])', r"\\\1", sys.executable).replace("%", "%%")
     text = (package / "app" / "desktop" / "py2048.desktop").read_text(encoding="utf-8")
     command = _string(f'"{python}" -P -m py2048')
@@ -175,5 +177,5 @@ def _install_entry(entry: Path, picture: Path) -> None:
 
 
 def _string(text: str) -> str:
-    """Escape a string value of a desktop entry."""
+    """Escape a string for a desktop entry file."""
     return text.replace("\\", "\\\\").replace("\n", "\\n")

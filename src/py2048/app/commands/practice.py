@@ -13,10 +13,13 @@ from py2048.app.storage import open_store
 from py2048.core.board import Board
 from py2048.core.direction import Direction
 from py2048.core.errors import DirectionError, Py2048Error, unknown
+from py2048.core.language import _
+from py2048.core.language import number as written
 from py2048.core.rng import random_seed
 from py2048.presentation import options
 from py2048.presentation.actions import BY_NAME, direction_of_word
 from py2048.presentation.streams import StatusLine, are_terminal
+from py2048.presentation.words import amount, columns, name_of, percent, reason_name
 
 if TYPE_CHECKING:
     from py2048.app.controller.practice import Drill
@@ -28,16 +31,15 @@ if TYPE_CHECKING:
 QUIT = "q", "quit", "exit"
 
 MAX_LINE = 1000
-"""Maximum number of characters read at once, because the input might lack line breaks."""
-
-FEW_POINTS = 1000
-"""Smaller values are printed with one decimal."""
+"""Maximum number of characters to read at once, because the input may have no line breaks."""
 
 _ARROWS = ("\x1b[A", "\x1b[B", "\x1b[D", "\x1b[C"), ("\x1bOA", "\x1bOB", "\x1bOD", "\x1bOC")
 _ARROWS_OF_WINDOWS = ("\xe0H", "\xe0P", "\xe0K", "\xe0M"), ("\0H", "\0P", "\0K", "\0M")
 
 KEYS = {key: direction for direction in Direction for key in BY_NAME[str(direction)].keys}
-"""Directions by key, as on every screen; arrow keys are read as escape sequences."""
+"""The direction for each key. Other screens use the same keys. Terminals send arrow keys as escape
+sequences.
+"""
 KEYS |= {
     sent: direction
     for arrows in (*_ARROWS, *_ARROWS_OF_WINDOWS)
@@ -74,10 +76,10 @@ def practice(
     ] = False,
     json: options.JsonOption = False,
 ) -> None:
-    """Practise due mistakes from your games, or an ending against its perfect-play table.
+    """Practise mistakes from your games that are due, or an ending with a perfect-play table.
 
-    Move with keys in a terminal, or in a pipe with one word per line, such as left. Every answer is
-    saved immediately.
+    Answer with keys in a terminal. In a pipe, write one direction per line, such as left. Every
+    answer is saved immediately.
     """
     from py2048.app.controller.practice import MAX_DUE, ending, mistakes
 
@@ -120,7 +122,7 @@ def _kind(text: str) -> ReasonKind:
 
 
 def _run(questions: Questions, drill: Drill) -> None:
-    """Ask questions until there are none left or the input ends."""
+    """Ask questions until the drill or the input ends."""
     from py2048.app.controller.practice import DrillEnd
 
     goal = ""
@@ -140,6 +142,8 @@ def _run(questions: Questions, drill: Drill) -> None:
 
 
 def _show_progress(notebook: Notebook, *, json: bool) -> None:
+    from py2048.review.reasons import ReasonKind
+
     progress = notebook.progress()
     if json:
         options.print_json([vars(each) for each in progress])
@@ -147,13 +151,15 @@ def _show_progress(notebook: Notebook, *, json: bool) -> None:
     if not progress:
         from py2048.app.controller.practice import HOW_TO_KEEP
 
-        print(f"no mistakes are kept: {HOW_TO_KEEP}")
+        print(_("no mistakes are kept: {how}").format(how=_(HOW_TO_KEEP)))
         return
-    print("theme         mistakes   due  known  tries  right  next")
+    rows = [_("kind of mistake; mistakes; due; known; tries; right; next").split("; ")]
     for each in progress:
-        right = f"{each.successes / each.tries:.0%}" if each.tries else "-"
-        counts = f"{each.mistakes:>9} {each.due:>5} {each.known:>6} {each.tries:>6}"
-        print(f"{each.theme or '-':<12} {counts} {right:>6}  {each.next_due[:10]}")
+        kind = reason_name(ReasonKind(each.theme)) if each.theme else "-"
+        counts = map(written, (each.mistakes, each.due, each.known, each.tries))
+        right = percent(each.successes / each.tries) if each.tries else "-"
+        rows.append([kind, *counts, right, each.next_due[:10]])
+    print(columns(rows))
 
 
 # --- puzzles -------------------------------------------------------------------------------------
@@ -172,10 +178,10 @@ def puzzle(
     ] = False,
     json: options.JsonOption = False,
 ) -> None:
-    """Solve puzzles without end: find the best move.
+    """Solve puzzles: find the best move, as often as you like.
 
-    They are your own due mistakes, and positions at your rating. With --rating, they are in a
-    range of ratings.
+    Puzzles close to your rating alternate with your own due mistakes. With --rating, all puzzles
+    have ratings in the given range.
 
     Only the first answer to a puzzle changes your rating.
     """
@@ -227,17 +233,19 @@ def _show_rating(book: PuzzleBook, *, json: bool) -> None:
         data = {"rating": rating.rating, "deviation": rating.deviation}
         options.print_json({**data, "solved": solved, "answered": len(answers)})
         return
-    print(f"rating {rating.rating:.0f} ± {rating.deviation:.0f}, solved {solved} of {len(answers)}")
+    text = _("rating {rating} ± {deviation}, solved {solved} of {count}")
+    counts = {"solved": written(solved), "count": written(len(answers))}
+    print(text.format(rating=written(rating.rating), deviation=written(rating.deviation), **counts))
 
 
 # --- questions -----------------------------------------------------------------------------------
 
 
 class Questions:
-    """Asks for moves, as keys in a terminal and as lines elsewhere, and evaluates them.
+    """Reads moves as keys in a terminal and as lines in a pipe, and prints their evaluation.
 
     Args:
-        as_json: Print each question and each answer as a line of JSON.
+        as_json: Whether to print each question and each answer as a line of JSON.
     """
 
     def __init__(self, *, as_json: bool) -> None:
@@ -246,7 +254,7 @@ class Questions:
         self._ask = _key if are_terminal() and not as_json else _word
 
     def ask(self, title: str, board: Board, about: Mapping[str, object]) -> Direction | None:
-        """Show a position and return the chosen legal direction, or None at the end of input.
+        """Show a position and return the player's legal direction, or None at the end of input.
 
         Args:
             title: Text above the board.
@@ -267,31 +275,33 @@ class Questions:
                 continue
             if direction is None or direction in legal:
                 return direction
-            self._complain(f"{direction} moves nothing: choose {' or '.join(map(str, legal))}")
+            self._complain(_("{direction}: nothing moves.").format(direction=name_of(direction)))
 
     def tell(self, move: MoveReview, unit: Unit, then: str, about: Mapping[str, object]) -> None:
-        """Print the values of a move and of its alternatives.
+        """Print the values of the player's move and of the other directions.
 
         Args:
             move: The move.
             unit: Unit of the values.
             then: Sentence about the consequences.
-            about: The consequences, as fields of the JSON output.
+            about: JSON fields that describe the consequences.
         """
+        from py2048.app.controller.review import verdict_of
+
         if self._as_json:
             options.print_json({**_data(move, unit), **about}, indent=None)
             return
-        print(f"{move.played} is best" if move.played is move.best else _wrong(move))
-        top = move.values[move.best]
-        digits = 0 if top >= FEW_POINTS else 1
+        top, rows = move.values[move.best], list[list[str]]()
         for direction, value in _ranked(move):
-            worth = f"{value:9.4%}" if unit == "chance" else f"{value:11,.{digits}f} {unit}"
-            loss = f"  {value / top - 1:+.1%}" if 0 < value < top else ""
-            print(f"  {direction!s:<5} {worth}{loss}")
-        print(then, flush=True)
+            worth = f"{written(100 * value, 4)} %" if unit == "chance" else amount(unit, value)
+            loss = (
+                f"{written(100 * (value / top - 1), 1, signed=True)} %" if 0 < value < top else ""
+            )
+            rows.append([f"  {name_of(direction).lower()}", worth, loss])
+        print(verdict_of(move), columns(rows), then, sep="\n", flush=True)
 
     def say(self, sentence: str, about: Mapping[str, object] | None = None) -> None:
-        """Print a sentence, or the corresponding fields in JSON output."""
+        """Print a sentence, or the corresponding data if the output is JSON."""
         if not self._as_json:
             print(sentence, flush=True)
         elif about is not None:
@@ -307,16 +317,16 @@ def _key() -> Direction | None:
     Raises:
         DirectionError: The key has no direction.
     """
-    print("your move (arrows, WASD or hjkl; q quits): ", end="", flush=True)
+    print(_("your move (arrows, WASD or hjkl; q quits): "), end="", flush=True)
     try:
         key = typer.getchar()
     except EOFError:
         key = QUIT[0]
-    print(KEYS.get(key, key if key.isprintable() else ""))
+    print(name_of(KEYS[key]) if key in KEYS else key if key.isprintable() else "")
     if key.lower() in QUIT:
         return None
     if key not in KEYS:
-        raise DirectionError("that key moves nothing: use the arrows, WASD or hjkl")
+        raise DirectionError(_("that key moves nothing: use the arrows, WASD or hjkl"))
     return KEYS[key]
 
 
@@ -330,13 +340,6 @@ def _word() -> Direction | None:
         if word := line.strip().lower():
             return None if word in QUIT else direction_of_word(word)
     return None
-
-
-def _wrong(move: MoveReview) -> str:
-    if not move.grade.is_mistake:
-        return f"{move.played} is {move.grade}; best is {move.best}"
-    article = "an" if move.grade.value[0] in "aeiou" else "a"
-    return f"{move.played} is {article} {move.grade}; best is {move.best}"
 
 
 def _ranked(move: MoveReview) -> list[tuple[Direction, float]]:

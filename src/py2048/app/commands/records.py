@@ -16,9 +16,12 @@ from py2048.core.fairness import check_fair
 from py2048.core.game import Record
 from py2048.core.game.importing import STDIN, load_record, load_records
 from py2048.core.game.record import plain_name
+from py2048.core.language import N_, _, number
 from py2048.presentation import options
 from py2048.presentation.describe import describe
+from py2048.presentation.screen import moves
 from py2048.presentation.themes import DEFAULT_THEME, get_theme
+from py2048.presentation.words import columns
 
 FileArgument = Annotated[
     Path,
@@ -36,7 +39,7 @@ def replay(
     no_boards: Annotated[
         bool, typer.Option("--no-boards", help="Do not print the boards.")
     ] = False,
-    gif: Annotated[Path | None, options.taking("FILE", "Write an animated GIF instead.")] = None,
+    output: Annotated[Path | None, options.output("Write an animated GIF instead.")] = None,
     theme: options.ThemeOption = None,
     json: options.JsonOption = False,
 ) -> None:
@@ -47,12 +50,12 @@ def replay(
     last = len(game) if end is None else min(end, len(game))
     if start > len(game):
         raise RecordError(f"{file} has {len(game)} turns: --from {start} is beyond its end")
-    if gif is not None:
+    if output is not None:
         from py2048.presentation.board_image import save_gif
 
-        with os_errors_as(RecordError, f"cannot write {gif}"):
-            save_gif(gif, game.record, get_theme(theme or DEFAULT_THEME.name), start, last)
-        print(f"{gif}: turns {start} to {last}")
+        with os_errors_as(RecordError, f"cannot write {output}"):
+            save_gif(output, game.record, get_theme(theme or DEFAULT_THEME.name), start, last)
+        print(_("{file}: turns {first} to {last}").format(file=output, first=start, last=last))
         return
     if json:
         positions = []
@@ -64,9 +67,9 @@ def replay(
         options.print_json(positions)
         return
     game.seek(start)
-    print(
-        f"{game.record.rules.name}: turn {game.index} of {len(game)}, score {game.position.score}"
-    )
+    text = _("{rules}: turn {n} of {count}, score {score}")
+    facts = {"rules": game.record.rules.name, "n": game.index, "count": len(game)}
+    print(text.format(**facts, score=number(game.position.score)))
     print(game.position.board)
     while game.index < last and (event := game.forward()):
         time.sleep(delay)
@@ -104,7 +107,7 @@ def verify(
 
 
 def _verified(file: Path, secret: str | None, commitment: str | None) -> list[dict[str, object]]:
-    """Return a result for each game in a file, or a single result if the file is invalid."""
+    """Return a result for each game in a file, or a single error if the file is invalid."""
     try:
         records = load_records(file)
         for record in records:
@@ -117,8 +120,9 @@ def _verified(file: Path, secret: str | None, commitment: str | None) -> list[di
         message = text if named else f"{file}: {text}"
         return [{"file": str(file), "ok": False, "message": message}]
     results: list[dict[str, object]] = []
-    for number, record in enumerate(records, 1):
-        name = f"{file} ({number} of {len(records)})" if len(records) > 1 else str(file)
+    for n, record in enumerate(records, 1):
+        name = _("{file} ({n} of {count})") if len(records) > 1 else "{file}"
+        name = name.format(file=file, n=n, count=len(records))
         results.append(
             {"file": str(file), "ok": True, "message": f"{name}: {_summary(record, secret)}"}
             | {"rules": str(record.rules), "score": record.score, "plies": record.plies}
@@ -130,10 +134,13 @@ def _verified(file: Path, secret: str | None, commitment: str | None) -> list[di
 def _summary(record: Record, secret: str | None = None) -> str:
     drawn = ""
     if record.seed is not None:
-        start = "" if record.has_seeded_start() else " after a start set up by hand"
-        drawn = f", as drawn by seed {record.seed}{start}"
-    drawn += ", as drawn by the secret" if secret is not None else ""
-    return f"verified, {record.rules.name}, score {record.score}, {record.plies} moves{drawn}"
+        by_hand = _(", as drawn by seed {seed} after a start set up by hand")
+        text = _(", as drawn by seed {seed}") if record.has_seeded_start() else by_hand
+        drawn = text.format(seed=record.seed)
+    drawn += _(", as drawn by the secret") if secret is not None else ""
+    text = _("verified, {rules}, score {score}, {moves}")
+    facts = {"rules": record.rules.name, "score": number(record.score)}
+    return text.format(**facts, moves=moves(record.plies)) + drawn
 
 
 def import_(
@@ -157,11 +164,10 @@ def import_(
     targets = [folder]
     if folder.is_dir():
         stem = "game" if file == STDIN else file.name.removesuffix(".json").partition(".")[0]
-        numbers = [""] if len(records) == 1 else [f"-{n}" for n in range(1, len(records) + 1)]
-        targets = [folder / f"{stem}{number}.2048.json" for number in numbers]
+        ends = [""] if len(records) == 1 else [f"-{n}" for n in range(1, len(records) + 1)]
+        targets = [folder / f"{stem}{end}.2048.json" for end in ends]
     for each in targets:
-        if each.exists() and not force:
-            raise RecordError(f"{each} exists: choose another name, or give --force to replace it")
+        options.refuse_existing(each, force=force)
     for each, record in zip(targets, records, strict=True):
         record.save(each)
         print(f"{each}: {_summary(record)}")
@@ -173,7 +179,7 @@ def scores(
     json: options.JsonOption = False,
 ) -> None:
     """Show your best scores and best finished games."""
-    chosen = options.chosen_rules(rules, None) if rules else None
+    chosen = str(options.chosen_rules(rules, None)) if rules else None
     session = open_session(finalize=False)
     try:
         bests, games = session.scores(chosen), session.finished(chosen, limit=count)
@@ -184,21 +190,24 @@ def scores(
             {"best": [vars(best) for best in bests], "games": [vars(g) for g in games]}
         )
         return
-    if not bests:
-        print("No scores yet.")
-    for best in bests:
-        print(
-            f"{rules_name(best.rules):<12} {best.category:<9} best {best.best:>9,}  "
-            f"{best.games} finished, mean {best.mean_score:,.0f}, largest tile {best.max_tile}"
-        )
+    rows = [_("rules; kind; best score; games; mean score; largest tile").split("; ")]
+    for each in bests:
+        numbers = map(number, (each.best, each.games, each.mean_score, each.max_tile))
+        rows.append([rules_name(each.rules), _(each.category), *numbers])
+    print(columns(rows) if bests else _("No scores yet."))
+    rows = [_("date; rules; kind; score; largest tile; moves; player").split("; ")]
     for game in games:
-        print(
-            f"  {game.score:>9,}  {rules_name(game.rules):<12} {game.category:<9} "
-            f"tile {game.max_tile:<6} {game.plies:>6} moves  {game.finished[:10]}  "
-            f"{plain_name(game.player)}"
-        )
+        numbers = map(number, (game.score, game.max_tile, game.plies))
+        names = game.finished[:10], rules_name(game.rules), _(game.category)
+        rows.append([*names, *numbers, plain_name(game.player)])
+    if games:
+        print(f"\n{columns(rows)}")
+
+
+CATEGORIES = N_("plain"), N_("assisted"), N_("computer")
+"""Score categories of games, as named in the store."""
 
 
 def rules_name(text: str) -> str:
-    """Return the name of stored rules, even if this version no longer accepts them."""
+    """Return the display name of stored rules, even if this version no longer accepts them."""
     return plain_name(text.partition(":")[0])

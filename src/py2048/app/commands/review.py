@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, suppress
+from contextlib import closing, nullcontext, suppress
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,18 +17,17 @@ from py2048.core.folders import data_folder
 from py2048.core.game import Record
 from py2048.core.game.importing import load_record, load_records
 from py2048.core.game.record import write_atomically
-from py2048.core.language import language_of_environment, use_language
+from py2048.core.language import _, number
 from py2048.players import make_player
 from py2048.presentation import options, streams
 from py2048.presentation.streams import StatusLine
 from py2048.review.levels import PERFECT, Level, parse_level
 
 if TYPE_CHECKING:
+    from py2048.app.session import Session
     from py2048.core.rules import Rules
     from py2048.review import Judge, MoveReview, Review
-    from py2048.review.report import GameSummary, SummaryFile
-
-MAX_GAMES = 100_000
+    from py2048.review.report import CareerTotals, GameSummary, SummaryFile
 
 OWNER = "local"
 """Owner of the games played on this computer."""
@@ -39,27 +39,25 @@ _JUDGE = (
 JudgeOption = Annotated[str, options.taking("SPEC", _JUDGE, words=options.player_words)]
 
 Source = tuple[str, Callable[[], list[Record]]]
-"""A name for a group of games, and a function that loads them."""
+"""The name of a group of games, and a function that loads the games."""
 
 
 def review(
-    files: Annotated[
-        list[Path], options.word("FILE...", "Records or replays.", options.record_files)
-    ],
+    files: Annotated[list[Path], options.word("FILE", "Records or replays.", options.record_files)],
     judge: JudgeOption = "",
     level: options.LevelOption = "",
     json: options.JsonOption = False,
-    html: options.HtmlOption = None,
+    output: options.PageOption = None,
     notebook: Annotated[
         bool, typer.Option("--notebook", help="Add the worst mistakes to your practice notebook.")
     ] = False,
     quiet: options.QuietOption = False,
 ) -> int:
-    """Grade every move, show the worst mistakes, and say what they cost a player like you.
+    """Grade every move, show the worst mistakes, and say how much they cost a player like you.
 
-    A level judges moves by games played on from them as players of this level would. Perfect play
-    also separates skill from luck. The default level is your own, me; with --judge, it is perfect.
-    Ctrl-C stops and reports the moves reviewed so far.
+    With a level, each move is judged by simulated games of players at this level. Perfect play also
+    separates skill from luck. The default level is your own (me) or, with --judge, perfect. Ctrl-C
+    stops and reports the moves reviewed so far.
     """
     from py2048.app.session.notebook import Notebook
     from py2048.presentation.page import page
@@ -68,21 +66,21 @@ def review(
     if json:
         data = [{"file": str(file)} | _review_data(each) for file, each in reviews.items()]
         options.print_json(data[0] if len(files) == 1 else data)
-    if html is not None:
-        with use_language(language_of_environment()):
-            _write(html, page([*reviews.values()], colours()))
+    if output is not None:
+        _write(output, page([*reviews.values()], colours()))
     if notebook:
         with open_store() as store:
             new = sum(map(Notebook(store).keep, reviews.values()))
         if not json:
-            print(f"{new} new in your notebook of mistakes: py2048 practice")
+            text = _("{n} new in your notebook of mistakes: py2048 practice")
+            print(text.format(n=number(new)))
     return status
 
 
 def _reviewed_files(
     files: list[Path], chosen: tuple[str, str], *, quiet: bool, prints: bool
 ) -> tuple[dict[Path, Review], int]:
-    """Return the reviews of files and the exit status; Ctrl-C skips the remaining files.
+    """Return the reviews of the files, and the exit status. Ctrl-C skips the remaining files.
 
     Raises:
         KeyboardInterrupt: Nothing was reviewed yet.
@@ -113,16 +111,16 @@ def _reviewed_files(
 
 
 def _write(file: Path, page: str) -> None:
-    """Write a page, replacing unencodable characters in names."""
+    """Write an HTML page. Characters in names that cannot be encoded are replaced."""
     with os_errors_as(RecordError, f"cannot write {file}"):
         write_atomically(file, page.encode(errors="replace"))
 
 
 def _chosen(judge: str, level: str) -> tuple[str, str]:
-    """Return the judge and the level; errors are raised once instead of for each file.
+    """Validate the judge and the level first, so that an error is reported only once.
 
     Raises:
-        PlayerError: If the player or level is unknown, or both are given.
+        PlayerError: If `judge` or `level` is invalid, or if both are given.
     """
     if judge and level:
         raise PlayerError(f"--judge {judge} and --level {level} exclude each other: give one")
@@ -134,7 +132,7 @@ def _chosen(judge: str, level: str) -> tuple[str, str]:
 
 
 def blame(name: object, error: Py2048Error) -> str:
-    """Return an error message that contains `name`, the source of the error."""
+    """Return an error message that begins with `name`, unless the message already contains it."""
     return str(error) if str(name) in str(error) else f"{name}: {error}"
 
 
@@ -144,7 +142,7 @@ def _reviewed(file: Path, chosen: tuple[str, str], *, quiet: bool) -> tuple[Revi
     Args:
         file: Record or replay.
         chosen: Judge and level, as given on the command line.
-        quiet: Print no progress.
+        quiet: Whether to print no progress.
 
     Raises:
         KeyboardInterrupt: Nothing was reviewed yet.
@@ -158,7 +156,9 @@ def _reviewed(file: Path, chosen: tuple[str, str], *, quiet: bool) -> tuple[Revi
         try:
             for batch in _batches(record, judge):
                 moves |= {move.ply: move for move in batch}
-                line.news = f"{file.name}: {len(moves):,} of {record.plies:,} moves reviewed"
+                text = _("{file}: {n} of {count} moves reviewed")
+                count = {"n": number(len(moves)), "count": number(record.plies)}
+                line.news = text.format(file=file.name, **count)
         except KeyboardInterrupt:
             if not moves:
                 raise
@@ -167,7 +167,7 @@ def _reviewed(file: Path, chosen: tuple[str, str], *, quiet: bool) -> tuple[Revi
 
 
 def _batches(record: Record, judge: Judge) -> Iterator[Iterable[MoveReview]]:
-    """Yield reviewed moves; a later review of a move replaces the earlier one."""
+    """Yield batches of reviewed moves. The last review of a move counts."""
     from py2048.review import reviewing
     from py2048.review.coaching import LevelJudge, positions_of
 
@@ -177,7 +177,7 @@ def _batches(record: Record, judge: Judge) -> Iterator[Iterable[MoveReview]]:
 
 
 def _judge_of(record: Record, spec: str, level: str) -> Judge:
-    """Return the judge for a record. If there is none for the level, it is that of perfect play."""
+    """Return the judge for a record, or perfect play if levels do not support its rules."""
     from py2048.review import judge_for
     from py2048.review.coaching import LevelJudge, why_not
 
@@ -187,12 +187,12 @@ def _judge_of(record: Record, spec: str, level: str) -> Judge:
         return LevelJudge(record.rules, chosen)
     judge = judge_for(record.rules, spec, record.start)
     if why and not judge.is_exact:
-        streams.complain(f"perfect play judges instead: {why}")
+        streams.complain(_("perfect play judges instead: {why}").format(why=why))
     return judge
 
 
 def level_of(rules: Rules, text: str) -> Level | None:
-    """Return the level that a text names; `me` is fitted to the games in the store.
+    """Return the level named by `text`. The level `me` is fitted to the games in the store.
 
     Raises:
         PlayerError: The text names no level.
@@ -216,7 +216,7 @@ def add_text(move: MoveReview, data: dict[str, Any]) -> dict[str, Any]:
     from py2048.presentation.words import reason_text
 
     if move.reason:
-        data["reason"]["text"] = reason_text(move.reason, move.played, move.best)
+        data["reason"]["text"] = reason_text(move)
     return data
 
 
@@ -224,7 +224,8 @@ def _report(file: Path, reviewed: Review) -> str:
     """Return a review as text."""
     from py2048.presentation.words import describe_move, describe_review
 
-    lines = [f"{file}: {reviewed.record.rules.name}, score {reviewed.record.score:,}"]
+    record, text = reviewed.record, _("{rules}, score {score}")
+    lines = [f"{file}: {text.format(rules=record.rules.name, score=number(record.score))}"]
     lines += [f"  {sentence}" for sentence in describe_review(reviewed)]
     lines += [f"  {describe_move(reviewed, move)}" for move in reviewed.moments]
     return "\n".join(lines)
@@ -247,52 +248,58 @@ def report(
     level: options.LevelOption = "",
     by: Annotated[str | None, options.taking("NAME", "Only games of this player.")] = None,
     json: options.JsonOption = False,
-    html: options.HtmlOption = None,
+    output: options.PageOption = None,
     quiet: options.QuietOption = False,
 ) -> int:
     """Report accuracy, speed, scores and mistakes over many games, by week and rules.
 
-    Moves are judged as in a review: for your own level, me, unless you choose a level or a judge.
+    All your finished games are counted, and the last 50 under each set of rules are reviewed. Moves
+    are judged as in a review: for your own level (me), unless you choose a level or a judge.
     Perfect play also reports luck. Reviews are stored, so each game is reviewed only once per
-    level. Ctrl-C ends the report after the games so far. Invalid files are skipped with a warning,
-    and the exit status is 2.
+    level. Ctrl-C ends the report after the games reviewed so far. Invalid files are skipped with a
+    warning, and the exit status is 2.
     """
     from py2048 import __version__
+    from py2048.app.session import open_session
     from py2048.presentation.page import describe_report, report_page
     from py2048.review.report import GamesReport, GameSummary, SummaryFile
 
     chosen = _chosen(judge, level)
     stored = SummaryFile(data_folder() / "reviews.jsonl", __version__)
     summaries, refused, status = list[GameSummary](), list[str](), 0
-    with StatusLine(quiet=quiet) as line:
+    opened = nullcontext() if paths else closing(open_session(finalize=False))
+    with opened as session, StatusLine(quiet=quiet) as line:
+        careers = session.totals() if session else []
         try:
-            for name, load in _sources(paths):
+            own = _finished_games(session, careers) if session else ()
+            for name, load in chain(own, _files_in(paths or ())):
                 try:
                     for record in load():
                         if by in (None, record.player):
                             summaries.append(_summary(record, chosen, stored))
-                            line.news = f"{len(summaries):,} games; {name}"
+                            n = number(len(summaries))
+                            line.news = _("{n} games; {name}").format(n=n, name=name)
                 except Py2048Error as error:
                     refused.append(blame(name, error))
         except KeyboardInterrupt:
             status = streams.INTERRUPTED
-    games = GamesReport.of(summaries, refused)
+    games = GamesReport.of(summaries, refused, careers if by is None else ())
     if json:
         options.print_json(games.to_json())
     else:
         print("\n".join(describe_report(games)))
     for reason in refused:
-        streams.complain(f"skipped: {reason}")
+        streams.complain(_("skipped: {reason}").format(reason=reason))
     if stored.trouble:
-        streams.complain(f"the next report reviews these games again: {stored.trouble}")
-    if html is not None:
-        with use_language(language_of_environment()):
-            _write(html, report_page(games, colours()))
+        text = _("the next report reviews these games again: {trouble}")
+        streams.complain(text.format(trouble=stored.trouble))
+    if output is not None:
+        _write(output, report_page(games, colours()))
     return status or (2 if refused else 0)
 
 
 def _summary(record: Record, chosen: tuple[str, str], stored: SummaryFile) -> GameSummary:
-    """Return the summary of a game, reviewing it if it is new."""
+    """Return the stored summary of a game, or review the game if there is none."""
     from py2048.review import Review
     from py2048.review.report import GameSummary
 
@@ -307,11 +314,8 @@ def _summary(record: Record, chosen: tuple[str, str], stored: SummaryFile) -> Ga
     return summary
 
 
-def _sources(paths: list[Path] | None) -> Iterator[Source]:
-    """Yield the games to report on."""
-    if not paths:
-        yield from _finished_games()
-        return
+def _files_in(paths: Iterable[Path]) -> Iterator[Source]:
+    """Yield the given files, and the files in the given folders."""
     for path in paths:
         for file in _files(path):
             yield str(file), lambda file=file: load_records(file)  # type: ignore[misc]
@@ -328,18 +332,16 @@ def _files(path: Path) -> Iterable[Path]:
     return sorted(files)
 
 
-def _finished_games() -> Iterator[Source]:
-    from py2048.app.session import HUMAN_CATEGORIES, open_session
-
-    with closing(open_session(finalize=False)) as session:
-        for game in session.finished(limit=MAX_GAMES):
-            if game.category in HUMAN_CATEGORIES:
-                name = f"the game of {game.finished}"
-                yield name, lambda id_=game.id: [session.finished_record(id_)]  # type: ignore[misc]
+def _finished_games(session: Session, careers: Iterable[CareerTotals]) -> Iterator[Source]:
+    """Yield the player's most recent games under each set of rules, latest first."""
+    for career in careers:
+        for game in reversed(session.career(career.rules).recent):
+            name = _("the game of {date}").format(date=game.finished)
+            yield name, lambda id_=game.id: [session.finished_record(id_)]  # type: ignore[misc]
 
 
 def colours() -> str:
-    """Return a style sheet with the light and the dark theme."""
+    """Return a CSS style sheet with the light and the dark theme."""
     from py2048.presentation.themes import DARK, LIGHT, TOKENS, Theme
 
     def sheet(theme: Theme) -> str:

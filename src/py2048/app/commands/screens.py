@@ -1,4 +1,4 @@
-"""Choose and open the screen for a game, with few imports before the first frame."""
+"""Choose a screen and open a game on it, with few imports before the first frame."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, Unpack
 
 from py2048.core.errors import Py2048Error
-from py2048.core.language import LANGUAGES, language_of_environment, set_language
+from py2048.core.language import LANGUAGES, N_, _, language_of_environment, set_language
 from py2048.presentation import streams
 
 if TYPE_CHECKING:
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
     from py2048.app.session import Session
 
 DEMO_PLAYER = "greedy"
-"""Player for the demonstration. It needs no compilation."""
+"""The player in the demonstration, which needs no compilation."""
 
 DEMO_S = 6.0
 """Duration of the demonstration, in seconds."""
 DEMO_MOVE_S = 0.4
-"""Time per move in the demonstration, in seconds."""
+"""Duration of a move in the demonstration, in seconds."""
 
-HOW_TO_PLAY = """\
+HOW_TO_PLAY = N_("""\
 That was a demonstration: there is no display, no terminal, and no moves on standard input.
 To play, start py2048 on a desktop or in a terminal (through ssh: ssh -t HOST py2048), or send
 moves, one a line: printf 'left\\nup\\n' | py2048
-A whole game by a computer player: py2048 watch. All commands: py2048 --help"""
+A whole game by a computer player: py2048 watch. All commands: py2048 --help""")
 
 NO_TERMINAL = (
     "the terminal's game needs a terminal at standard input and output: "
@@ -48,21 +48,21 @@ class UserInterface(StrEnum):
 
 
 INSTEAD = {
-    UserInterface.TERMINAL: "the terminal's game",
-    UserInterface.LINES: "the game in lines",
-    UserInterface.DEMO: "a demonstration",
+    UserInterface.TERMINAL: N_("the terminal's game"),
+    UserInterface.LINES: N_("the game in lines"),
+    UserInterface.DEMO: N_("a demonstration"),
 }
 
 
 class LaunchContext(NamedTuple):
-    """The process's input, output and display.
+    """The input, output and display of the process.
 
     Attributes:
-        moves: Whether standard input is a pipe or a file with data.
+        moves: Whether standard input is a pipe or a file that contains moves.
         display: Whether a window can be opened.
         terminal: Whether standard input and output are a terminal.
-        dumb: Whether the terminal can only print lines (``TERM=dumb``, or an encoding without block
-            characters).
+        dumb: Whether the terminal can only print lines of text (``TERM=dumb``, or an encoding
+            without block characters).
     """
 
     moves: bool
@@ -72,7 +72,7 @@ class LaunchContext(NamedTuple):
 
 
 def best_screen(context: LaunchContext) -> UserInterface:
-    """Return the best screen for the context; see ``docs/reference/command.md``."""
+    """Choose the screen to start; ``docs/reference/command.md`` describes the rules."""
     if context.moves:
         return UserInterface.LINES
     if context.display:
@@ -85,7 +85,7 @@ def best_screen(context: LaunchContext) -> UserInterface:
 def open_screen(
     ui: UserInterface = UserInterface.AUTO, *, save: bool = True, **options: Unpack[ScreenOptions]
 ) -> int:
-    """Open a game on a screen; return the exit status when the player leaves.
+    """Open a game on a screen, and return the exit status when the player leaves.
 
     Args:
         ui: The screen.
@@ -95,8 +95,8 @@ def open_screen(
     Raises:
         Py2048Error: The requested screen is not available.
     """
+    set_language(language_of_environment())
     screen = choose_screen(ui)
-    set_language(language_of_environment())  # all other commands print English
     if screen is UserInterface.DESKTOP:
         from py2048.app import desktop
         from py2048.core.folders import data_folder
@@ -110,14 +110,14 @@ def open_screen(
 
 
 def _open_session(*, save: bool) -> Session:
-    """Open the player's saved session, or a temporary one without `save`."""
+    """Open the player's saved session or, if `save` is False, a temporary session."""
     from py2048.app.session import Session, open_session
 
     return open_session() if save else Session()
 
 
 def choose_screen(ui: UserInterface) -> UserInterface:
-    """Return the screen to open; if no window can be opened, print the reason.
+    """Return the screen to open, and print the reason if no window can be opened.
 
     Raises:
         Py2048Error: The requested screen is not available.
@@ -142,12 +142,13 @@ def _instead_of_a_window(ui: UserInterface, trouble: str) -> UserInterface:
     """Print why no window can be opened, and return the best alternative.
 
     Raises:
-        Py2048Error: A window was requested, and there is no terminal either.
+        Py2048Error: If a window was requested, and no terminal is available either.
     """
     screen = best_screen(_context(moves=False, display=False))
     if ui is UserInterface.DESKTOP and screen is UserInterface.DEMO:
         raise Py2048Error(trouble)
-    streams.complain(f"{trouble}; here is {INSTEAD[screen]} instead")
+    text = _("{trouble}; here is {screen} instead")
+    streams.complain(text.format(trouble=trouble, screen=_(INSTEAD[screen])))
     return screen
 
 
@@ -167,11 +168,11 @@ def _open_in_terminal(screen: UserInterface, save: bool, options: ScreenOptions)
 
 
 def _demonstrate(begin: Start | None, player: str) -> int:
-    """Let the computer play for a few seconds, then print how to play. Nothing is saved."""
+    """Let a computer player make a few moves, then print how to play. Nothing is saved."""
     from py2048.app.session import Session
     from py2048.presentation.describe import describe
 
-    print("2048, played by the computer for a few seconds.")
+    print(_("2048, played by the computer for a few seconds."))
     session = Session()
     happened = (begin or Session.start)(session)
     end = time.monotonic() + DEMO_S
@@ -181,5 +182,5 @@ def _demonstrate(begin: Start | None, player: str) -> int:
             print(session.game.board, flush=True)
             time.sleep(DEMO_MOVE_S)
         happened = session.autoplay_step(player) if time.monotonic() < end else ()
-    print(HOW_TO_PLAY)
+    print(_(HOW_TO_PLAY))
     return 0

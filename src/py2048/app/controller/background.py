@@ -1,4 +1,4 @@
-"""Background jobs, so that a screen never waits for a player or a judge."""
+"""Background jobs, so that screens stay responsive while a player or a judge computes."""
 
 from __future__ import annotations
 
@@ -18,19 +18,21 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """The last result of a job that failed, with a one-line error message."""
+    """The last result of a job that raised an exception, with the error message as one line."""
 
     reason: str
 
 
 Job = Callable[[], Iterator[T]]
-"""Yields results and compiler progress, as `py2048.review.advice.advise` does."""
+"""A function that returns an iterator over results and compiler progress, such as
+`py2048.review.advice.advise`.
+"""
 
 OnResult = Callable[[T | Failure], object]
-"""Receives the results of a job in the screen's thread."""
+"""A callback that the screen's thread calls with each result of a job."""
 
 Scheduler = Callable[[float, Callable[[], None]], object]
-"""Calls a function after a number of seconds, in the screen's thread."""
+"""Schedules a callback on the screen's thread after a delay in seconds."""
 
 
 class JobRunner:
@@ -59,9 +61,9 @@ _END = object()
 
 
 class BackgroundWorker(JobRunner):
-    """Runs the latest job in a thread; a new job replaces the previous one.
+    """Runs jobs in a single thread. A new job replaces the previous one.
 
-    The thread is a daemon, so quitting never waits for a slow player.
+    The thread is a daemon, so the program can exit while a slow player computes.
 
     Args:
         schedule: The screen's timer.
@@ -79,7 +81,7 @@ class BackgroundWorker(JobRunner):
         return self._task is not None
 
     def run(self, job: Job[T], on_result: OnResult[T]) -> None:
-        """Run `job` once the thread is free; `on_result` is called in the screen's thread."""
+        """Run `job` when the thread is free, and call `on_result` in the screen's thread."""
         self.cancel()
         self._task = task = _Task(job, on_result)
         self._tasks.put(task)
@@ -95,12 +97,12 @@ class BackgroundWorker(JobRunner):
             self._task = None
 
     def close(self) -> None:
-        """Cancel the job and stop the thread after the current call to a player."""
+        """Cancel the job, and stop the thread when the running call to a player returns."""
         self.cancel()
         self._tasks.put(None)
 
     def _poll(self, task: _Task) -> None:
-        """Deliver available results; poll again until the job has ended."""
+        """Deliver available results, and poll again until the job has ended."""
         while self._task is task and not task.results.empty():
             result = task.results.get()
             if result is _END:

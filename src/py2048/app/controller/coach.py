@@ -1,7 +1,7 @@
-"""`Coach`, which judges the player's moves in the background.
+"""`Coach`, which judges a player's moves in the background.
 
-A move is judged when it has been played; play never waits for it. The coach comments on mistakes
-and on new largest tiles, and its comments on a game count as help.
+Moves are judged after they have been played, so the player never waits. The coach comments on
+mistakes and on new largest tiles. The coach's comments on a game count as help.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from py2048.app.controller.background import Failure, JobRunner
 from py2048.app.controller.review import GRADE_SYMBOLS, badge, headline_of, why_of
-from py2048.app.session import Event, Session
+from py2048.app.session import Session
 from py2048.core.language import _, number
 from py2048.presentation import events
 from py2048.presentation.screen import CoachStatus, preparing
@@ -36,13 +36,13 @@ SPOKEN = Grade.MISTAKE, Grade.BLUNDER
 
 
 class CoachScreen(Protocol):
-    """What a `Coach` requires of a front end."""
+    """The methods that a `Coach` calls on a front end."""
 
     def show_coach(self, status: CoachStatus | None) -> None:
-        """Show the coach's comments; `None` hides the coach's bar."""
+        """Show the coach's comments, or hide the coach's bar if `status` is `None`."""
 
     def warn(self, text: str) -> None:
-        """Show a warning that the player cannot miss."""
+        """Show a warning until the player dismisses it."""
 
 
 class _Move(NamedTuple):
@@ -61,11 +61,11 @@ class Coach:
         session: The session to watch.
         screen: The screen.
         worker: Runs the judge.
-        on_assisted: Called when the coach's comments make the game assisted.
+        on_assisted: Called when a comment first makes the game count as assisted.
 
     Attributes:
         is_on: Whether the coach is on.
-        is_paused: Whether autoplay is running, whose moves are not judged.
+        is_paused: Whether the coach ignores moves because autoplay is running.
         progress: The compiler's progress, or an empty string.
     """
 
@@ -99,7 +99,7 @@ class Coach:
         self._begin()
 
     def restart(self) -> None:
-        """Judge at the current level from now on."""
+        """Discard all judgements. If the coach is on, start judging again from this position."""
         if self.is_on:
             self._begin()
 
@@ -111,24 +111,26 @@ class Coach:
         self._screen.show_coach(None)
 
     def pause(self, *, is_paused: bool) -> None:
-        """Pause during autoplay, or resume from the current position."""
+        """Pause while autoplay runs, or resume from the current position."""
         if is_paused == self.is_paused:
             return
         self.is_paused = is_paused
-        if self.is_on:
-            self._begin()
+        self.restart()
 
-    def follow(self, event: Event) -> None:
-        """Judge a move, or forget one that is undone, while the coach is on."""
+    def follow(self, event: events.Event) -> None:
+        """Judge a played move, or discard the judgement of an undone move, if the coach is on."""
         if self.is_paused:
             return
         ply = self._session.game.ply
         match event:
-            case events.Moved(turn=turn) if turn.legal:  # a redone turn may be an illegal move
+            case events.Moved(turn=turn) if turn.legal:  # a redone turn may be illegal
                 self._forget(ply)
                 score = event.score - event.points
                 self._waiting.append(_Move(ply, event.before, score, turn.direction))
-                self._judge_moves()
+                newest_first = self._waiting[::-1]
+                job = partial(self._judge_job, self._session.rules, newest_first)
+                self._worker.run(job, self._receive)
+                self._screen.show_coach(self.status)
             case events.Undone():
                 self._forget(ply + 1)
                 self._screen.show_coach(self.status)
@@ -142,19 +144,14 @@ class Coach:
         self._screen.show_coach(self.status)
 
     def _forget(self, ply: int) -> None:
-        """Forget move `ply` and all later ones."""
+        """Discard the judgements of move `ply` and all later moves."""
         self._moves = {each: move for each, move in self._moves.items() if each < ply}
         self._waiting = [move for move in self._waiting if move.ply < ply]
 
     # Judging
 
-    def _judge_moves(self) -> None:
-        moves = self._waiting[::-1]  # the newest first
-        self._worker.run(partial(self._judge_job, self._session.rules, moves), self._receive)
-        self._screen.show_coach(self.status)
-
     def _judge_job(self, rules: Rules, moves: Sequence[_Move]) -> Iterator[MoveReview | Compiling]:
-        """Judge moves; runs in the worker's thread."""
+        """Judge moves in the worker's thread."""
         from py2048.review.coaching import judge_position  # slow: imports NumPy
 
         if self._level is None and (self._judge is None or self._judge.rules != rules):
@@ -168,7 +165,7 @@ class Coach:
                 )
 
     def _receive(self, result: MoveReview | Compiling | Failure) -> None:
-        """Use a result of the judge, unless it is stale."""
+        """Store a judged move or the progress, unless the result is stale."""
         match result:
             case _ if not self.is_on or self.is_paused:
                 return
@@ -197,7 +194,7 @@ class Coach:
 
     @property
     def accuracy(self) -> float | None:
-        """Accuracy of the judged moves; None if too few are judged."""
+        """Accuracy of the judged moves, or None if too few moves have been judged."""
         return accuracy_of_moves(self._moves.values()) if self._moves else None
 
     @property
@@ -207,7 +204,7 @@ class Coach:
 
     @property
     def comment(self) -> str:
-        """The comment on the last move: a mistake and its reason, or a new largest tile."""
+        """Comment on the last move: a mistake with its reason, or a new largest tile."""
         move, board = self.last_move, self._session.game.board
         if move is None:
             return ""
@@ -220,7 +217,7 @@ class Coach:
 
     @property
     def status(self) -> CoachStatus:
-        """What the coach's bar shows."""
+        """The text shown in the coach's bar."""
         if self.is_paused:
             return CoachStatus(facts=(_("The coach pauses while the computer plays"),))
         judged = self._moves.get(max(self._moves, default=0))
@@ -238,5 +235,5 @@ class Coach:
 
     @property
     def sentences(self) -> str:
-        """The coach's comment as sentences; empty if there is nothing to say."""
+        """The coach's comment in sentences, or an empty string if there is no comment."""
         return self.comment.lstrip("?! ")

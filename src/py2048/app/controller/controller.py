@@ -1,8 +1,8 @@
 """`ScreenController`, which performs the player's actions in the terminal and the window.
 
-A front end implements `GameScreen`, and the `Presenter` shows the session's events on it. One
-object per subject (game, players, reviews) provides handlers for actions of
-`py2048.presentation.actions`.
+A front end implements `GameScreen`, and the `Presenter` shows the session's events on it. The
+handlers for the actions in `py2048.presentation.actions` are in one class per subject: game,
+players and reviews.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Protocol, TypedDict, assert_never
 from py2048.app.controller.background import BackgroundWorker, Failure
 from py2048.app.controller.coach import COACH_SETTING, Coach, CoachScreen
 from py2048.app.controller.review import GameReview, keep_mistakes
-from py2048.app.session import Event, Hint, Session
+from py2048.app.session import Hint, Session
 from py2048.app.session.levels import LEVEL_SETTING, ME
 from py2048.core.board import Board
 from py2048.core.direction import Direction
@@ -28,9 +28,10 @@ from py2048.core.game.importing import NoGameError, load_record_file, parse_reco
 from py2048.core.language import LANGUAGES, N_, _, language, ngettext, set_language
 from py2048.core.rules import COURSE_PRESETS, RandomStart, Rules, get_rules, list_boards
 from py2048.presentation import events, motion
-from py2048.presentation.describe import describe, describe_rules
+from py2048.presentation.describe import describe_rules
+from py2048.presentation.events import Event
 from py2048.presentation.hints import PLAYERS, TEACHING_MOVES, player_name, teaching
-from py2048.presentation.result import Result, result_of
+from py2048.presentation.result import Result, Statistic, race_rows, result_of, time_text
 from py2048.presentation.screen import (
     RECORDS,
     Choice,
@@ -53,19 +54,20 @@ if TYPE_CHECKING:
     from py2048.review.reasons import ReasonKind
 
 
-CURRENT_GAME = "current"  # list key of the current game, which has no record id
+CURRENT_GAME = "current"  # The id of the current game in lists. It has no record yet.
 
 AUTOPLAY_SAFE_ACTIONS = frozenset(
-    {"autoplay", "faster", "slower", "coach", "theme", "animation", "full_screen", "copy"}
+    {"autoplay", "faster", "slower", "coach", "milestones"}
+    | {"theme", "animation", "full_screen", "copy"}
 )
 """Actions that do not stop autoplay."""
 
 SPEEDS = (1, 2, 4, 8, 16, 32, 1000)
-"""Autoplay speeds in moves per second; the last one stands for full speed."""
+"""Autoplay speeds in moves per second. The last value means full speed."""
 
 START_SPEED = 4
 
-MIN_PACE = 0.2  # if autoplay requires a lower pace, it skips animations
+MIN_PACE = 0.2  # Animations are skipped if they would be shortened to less than this fraction.
 
 SAVING_POLL_S = 0.25
 
@@ -75,15 +77,15 @@ Start = Callable[[Session], Iterable[Event]]
 
 
 class ScreenOptions(TypedDict, total=False):
-    """How to open a game on a screen.
+    """Options for opening a game on a screen.
 
     Attributes:
-        theme: Name of a theme. By default, the last theme used.
-        reduced_motion: Whether to show moves without animation. By default, the last setting.
-        player: Spec of a player that plays from the start and gives hints. By default, nobody plays
-            automatically, and the last player chosen gives hints.
-        begin: Function that starts a game if there is none. By default, the last unfinished game is
-            resumed, or a new game is started if all games are finished.
+        theme: Name of a theme. Defaults to the theme that was used last.
+        reduced_motion: Whether to show moves without animation. Defaults to the saved setting.
+        player: Spec of a player that plays from the start and gives hints. By default, autoplay is
+            off, and hints come from the most recently chosen player.
+        begin: Function that starts a game if the session has none. By default, the last unfinished
+            game is resumed, or a new game is started if all games are finished.
     """
 
     theme: str | None
@@ -97,10 +99,13 @@ Commands = Mapping[str, Callable[[], object]]
 
 
 class GameScreen(CoachScreen, Protocol):
-    """What a `ScreenController` requires of a front end."""
+    """The methods that a `ScreenController` calls on a front end."""
 
     def show_board(self, transition: motion.BoardTransition, pace: float) -> None:
-        """Animate a board transition; `pace` scales its duration, 0 shows the result at once."""
+        """Animate a board transition.
+
+        `pace` scales the animation's duration; 0 disables the animation.
+        """
 
     def show_status(self, status: Status) -> None:
         """Show the scores and the active settings."""
@@ -112,21 +117,21 @@ class GameScreen(CoachScreen, Protocol):
         """Show a hint on the board."""
 
     def cover(self, result: Result | None) -> None:
-        """Show or, with `None`, remove an overlay with the game's result and its review."""
+        """Show an overlay with the game's result and its review; `None` removes the overlay."""
 
     def say(self, text: str) -> None:
-        """Show a message until the next message."""
+        """Show a message until the next message replaces it."""
 
     def show_unsaved(self, reason: str) -> None:
-        """Show why changes are not saved; an empty string removes the message."""
+        """Show the reason why changes are not saved; an empty string removes the message."""
 
     def show_review(self, review: GameReview, leave: Callable[[str], object]) -> None:
         """Open a review until the player leaves it.
 
         Args:
-            review: The review, which is about to start.
-            leave: Called after the review has closed for one of its actions ``play_on`` and
-                ``practice``.
+            review: The review, which has not been started yet.
+            leave: Called with ``play_on`` or ``practice`` if the player closes the review with this
+                action.
         """
 
     def show_practice(self, run: PracticeRun, answer: Callable[[str], object]) -> None:
@@ -134,14 +139,14 @@ class GameScreen(CoachScreen, Protocol):
 
         Args:
             run: The practice run to show.
-            answer: Performs an action of `PRACTICE_ACTIONS` on the run; the screen then redraws.
+            answer: Performs an action of `PRACTICE_ACTIONS` on the run. The screen then redraws.
         """
 
     def set_theme(self, theme: Theme) -> None:
         """Apply a colour theme."""
 
     def ask(self, text: str, yes: str, no: str, action: Callable[[], object]) -> None:
-        """Ask a yes-no question; run `action` on yes."""
+        """Ask a yes-no question, and run `action` if the answer is yes."""
 
     def choose(self, request: ListRequest) -> None:
         """Let the player choose from a list."""
@@ -149,7 +154,7 @@ class GameScreen(CoachScreen, Protocol):
     def ask_to_save(
         self, title: str, kind: FileKind, name: str, take: Callable[[Path], object]
     ) -> None:
-        """Ask for a file to write; ask for confirmation before replacing a file.
+        """Ask for a file to write, and for confirmation before replacing a file.
 
         Args:
             title: Title of the dialog.
@@ -162,7 +167,7 @@ class GameScreen(CoachScreen, Protocol):
         """Ask for a file to read."""
 
     def share(self) -> None:
-        """Share the result as text, or the board if the game has no result."""
+        """Share the result as text. If the game has no result, share the board."""
 
     def show_help(self) -> None:
         """Show all keys."""
@@ -180,29 +185,31 @@ class Presenter:
     Args:
         session: The session.
         screen: The screen.
-        text_of: Returns an event's message, at a length suited to the screen.
+        text_of: Function that returns the message for an event, in a length that suits the screen.
 
     Attributes:
-        is_animated: Whether tiles slide instead of jumping.
-        note: Says which player is thinking or playing; may be empty.
-        interval_s: Seconds between autoplay moves; `None` if autoplay is off.
-        result: The result shown as an overlay, if any.
-        follow: Called with each event after it is shown.
+        is_animated: Whether tiles slide instead of jump.
+        is_racing: Whether the player's times to milestones are shown.
+        note: Text about the computer player that is thinking or playing, or an empty string.
+        interval_s: Seconds between autoplay moves, or `None` if autoplay is off.
+        result: The result that is shown as an overlay, or None.
+        follow: Called with each event after it has been shown.
     """
 
     def __init__(
-        self, session: Session, screen: GameScreen, text_of: Callable[[Event], str] = describe
+        self, session: Session, screen: GameScreen, text_of: Callable[[Event], str]
     ) -> None:
         self.session, self.screen, self._text_of = session, screen, text_of
         self._is_unsaved = self._is_polling_saving = False
         self.is_animated = True
+        self.is_racing = self._is_ticking = False
         self.note = ""
         self.interval_s: float | None = None
         self.result: Result | None = None
         self.follow: Callable[[Event], object] = lambda _: None
 
     def attempt(self, action: Callable[[], object]) -> bool:
-        """Run an action and show its error, if any; return whether it succeeded."""
+        """Run an action. If it fails, show the error. Return whether it succeeded."""
         try:
             action()
         except (Py2048Error, OSError) as error:
@@ -220,9 +227,9 @@ class Presenter:
         self.show(self.session.check_saving())
 
     def show(self, happened: Iterable[Event]) -> bool:
-        """Show events; return whether there were any.
+        """Show events; return whether there were any events.
 
-        While changes are unsaved, the saving state is polled.
+        While changes are unsaved, the method polls the saving state.
         """
         happened = tuple(happened)
         for event in happened:
@@ -247,8 +254,12 @@ class Presenter:
                 screen.show_gain(event.points)
             case events.Undone():
                 self._show_board(event, motion.of_undo(event))
+            case events.IllegalMove() if self.session.game.is_over:
+                screen.say(_("The game is over: n starts a new one, u undoes the last move."))
             case events.IllegalMove():
-                self._show_illegal_move(event)
+                screen.say(self._text_of(event))
+                self.show_status()
+                screen.show_gain(event.penalty)
             case events.Won():
                 screen.say(self._text_of(event))
                 if event.plays_on and not event.by_computer:
@@ -268,20 +279,11 @@ class Presenter:
                 assert_never(event)
 
     def _show_board(self, event: Event, transition: motion.BoardTransition) -> None:
-        """Show a new position with its message and scores, and remove the hint and the result."""
+        """Show a new position, its message and its scores. Remove the hint and the result."""
         self.cover(None)
         self.screen.say(self._text_of(event))
         self.screen.show_board(transition, self._pace(transition))
         self.show_status()
-
-    def _show_illegal_move(self, event: events.IllegalMove) -> None:
-        if self.session.game.is_over:
-            text = _("The game is over: n starts a new one, u undoes the last move.")
-            self.screen.say(text)
-            return
-        self.screen.say(self._text_of(event))
-        self.show_status()
-        self.screen.show_gain(event.penalty)
 
     def cover(self, result: Result | None) -> None:
         """Show or remove the result overlay."""
@@ -302,19 +304,35 @@ class Presenter:
             today=career.scores_today(datetime.now().astimezone()),
             level=level_name(level) if (level := session.level()) else "",
             is_by_computer=is_by_computer,
+            race=self.session.race() if self.is_racing else (),
         )
 
     def show_status(self) -> None:
-        """Show the scores and who is thinking or playing."""
+        """Show the scores, and name the computer player if one is thinking or playing."""
         session, rules, now = self.session, self.session.game.rules, self.session.game.position
         label = CATEGORY_LABELS.get(session.category)
-        lesson = teaching(rules) if now.ply < TEACHING_MOVES else ""
+        lesson, race = teaching(rules) if now.ply < TEACHING_MOVES else "", self._race()
         self.screen.show_status(
             Status(
                 rules.name, now.score, session.best, now.ply, _(label) if label else "", self.note,
-                now.turn_count > 0, 2 * now.max_tile, lesson,
+                now.turn_count > 0, 2 * now.max_tile, lesson, race,
             )
         )  # fmt: skip
+        if race and session.in_progress and not self._is_ticking:
+            self._is_ticking = True
+            self.screen.later(1.0, self._tick)
+
+    def _tick(self) -> None:
+        self._is_ticking = False
+        self.show_status()
+
+    def _race(self) -> tuple[Statistic, ...]:
+        """Return the time since the first move, and the milestones, if a person plays."""
+        session = self.session
+        is_shown = self.is_racing and session.category != "computer"
+        if not (rows := race_rows(session.race()) if is_shown else []):
+            return ()
+        return Statistic(_("Time"), time_text(session.elapsed_ms, tenths=False)), *rows
 
     def _pace(self, transition: motion.BoardTransition) -> float:
         if not self.is_animated or not transition.seconds:
@@ -332,10 +350,10 @@ class ScreenController:
         session: The session to control.
         screen: The front end.
         theme: Initial colour theme of the screen.
+        text_of: Function that returns the message for an event.
         reduced_motion: Whether to disable animation, regardless of the saved setting.
         player: Spec of a player that starts autoplay and gives hints. By default, hints come from
             the last chosen player.
-        text_of: Returns an event's message.
 
     Attributes:
         presenter: Shows events.
@@ -343,7 +361,7 @@ class ScreenController:
         players: Provides hints and autoplay.
         game: Makes moves, and starts, resumes, opens and saves games.
         reviews: Opens reviews of games, and practice.
-        commands: Handlers by action name; a front end adds handlers of its own.
+        commands: Handlers by action name, including those that the front end adds.
     """
 
     def __init__(
@@ -352,15 +370,16 @@ class ScreenController:
         screen: GameScreen,
         theme: Theme,
         *,
+        text_of: Callable[[Event], str],
         reduced_motion: bool = False,
         player: str | None = None,
-        text_of: Callable[[Event], str] = describe,
     ) -> None:
         self.session, self.screen, self.theme = session, screen, theme
         self._plays_at_once = player is not None
         self.presenter = presenter = Presenter(session, screen, text_of)
         animated = session.get_setting("animation", True) is not False
         presenter.is_animated = animated and not reduced_motion
+        presenter.is_racing = session.get_setting("milestones", False) is True
         workers = [BackgroundWorker(screen.later) for _ in range(4)]
         judge, adviser, foreground, background = self._workers = workers
         self.coach = Coach(session, screen, judge, presenter.show_status)
@@ -377,13 +396,14 @@ class ScreenController:
             "language": self._choose_language,
             "theme": lambda: self.set_theme(next_theme(self.theme.name).name),
             "animation": self._toggle_animation,
+            "milestones": self._toggle_milestones,
             "share": screen.share,
             "help": screen.show_help,
             "quit": self._quit,
         }
 
     def begin(self, start: Start | None = None) -> None:
-        """Show the session's game (see `opening`), and start autoplay if requested."""
+        """Show the session's game (see `opening`), and start autoplay if a player was given."""
         if self.session.get_setting(COACH_SETTING, False) is True:
             self.coach.start()
         self.presenter.show(opening(self.session, start))
@@ -399,7 +419,7 @@ class ScreenController:
         self.reviews.follow(event)
 
     def close(self) -> None:
-        """Stop autoplay and all workers; the session stays open."""
+        """Stop autoplay and all workers. The session stays open."""
         self.players.stop()
         for worker in self._workers:
             worker.close()
@@ -410,13 +430,13 @@ class ScreenController:
         return any(worker.is_busy for worker in self._workers)
 
     def do(self, name: str) -> None:
-        """Perform an action by name; most actions stop autoplay."""
+        """Perform an action by name. Most actions stop autoplay."""
         if name not in AUTOPLAY_SAFE_ACTIONS:
             self.players.stop()
         self.commands[name]()
 
     def _quit(self) -> None:
-        """Quit, after confirmation if changes cannot be saved."""
+        """Quit. If changes cannot be saved, ask for confirmation first."""
         if reason := self.session.flush():
             text = _("Not saved: {reason}. Quit anyway?").format(reason=reason)
             self.screen.ask(text, _("Quit"), _("Stay"), self.screen.quit)
@@ -428,7 +448,7 @@ class ScreenController:
         self._save_setting(COACH_SETTING, self.coach.is_on, message)
 
     def _choose_level(self) -> None:
-        """Let the player choose the level at which moves are judged."""
+        """Let the player choose the level against which their moves are judged."""
         self.screen.choose(level_request(self.session, self._set_level))
 
     def _set_level(self, text: str) -> None:
@@ -445,7 +465,7 @@ class ScreenController:
         )
 
     def _set_language(self, code: str) -> None:
-        """Change the language; text already on the screen changes at the next start."""
+        """Change the language. Displayed text keeps the old language until the next start."""
         set_language(code)
         self.presenter.remember("language", code)
         self.screen.say(_("All texts will be in English from the next start."))
@@ -461,6 +481,11 @@ class ScreenController:
         message = _("Animation is on.") if is_on else _("Animation is off.")
         self._save_setting("animation", is_on, message)
 
+    def _toggle_milestones(self) -> None:
+        is_on = self.presenter.is_racing = not self.presenter.is_racing
+        message = _("Milestones are shown.") if is_on else _("Milestones are hidden.")
+        self._save_setting("milestones", is_on, message)
+
     def _save_setting(self, key: str, value: object, message: str) -> None:
         self.presenter.remember(key, value)
         self.screen.say(message)
@@ -468,16 +493,16 @@ class ScreenController:
 
 
 class PlayerCommands:
-    """Hints and autoplay.
+    """Handlers for hints and autoplay.
 
     Args:
         presenter: Shows events.
         worker: Runs the player.
         coach: Paused during autoplay.
-        player: Spec of the player; by default, the player chosen last.
+        player: Spec of the player. Defaults to the player that was chosen last.
 
     Attributes:
-        playing: Spec of the player on autoplay, or an empty string.
+        playing: Spec of the player that plays automatically, or an empty string.
         speed: One of `SPEEDS`.
     """
 
@@ -556,7 +581,7 @@ class PlayerCommands:
         )
 
     def _receive_hint(self, player: str, result: Hint | Compiling | Failure) -> None:
-        """Show the compiler's progress, or a hint unless it is stale."""
+        """Show the compiler's progress or a hint, unless the hint is stale."""
         match result:
             case Failure(reason):
                 self._show_note("")
@@ -585,7 +610,7 @@ class PlayerCommands:
             self._start(self.player)
 
     def set_speed(self, index: int) -> None:
-        """Set the speed to ``SPEEDS[index]``, clamped to the slowest and fastest."""
+        """Set the speed to ``SPEEDS[index]``, clamping the index to the valid range."""
         speed = SPEEDS[min(max(index, 0), len(SPEEDS) - 1)]
         if speed == self.speed:
             return
@@ -654,7 +679,7 @@ class PlayerCommands:
 
 
 class GameCommands:
-    """Makes moves, and starts, resumes, opens and saves games.
+    """Handlers for making moves, and for starting, resuming, opening and saving games.
 
     Args:
         presenter: Shows events.
@@ -662,7 +687,7 @@ class GameCommands:
 
     Attributes:
         more_rules: Additional buttons for the dialog that lists the rules.
-        open_pasted: Opens a pasted game; by default, continues it.
+        open_pasted: Opens a pasted game. By default, the pasted game is continued.
     """
 
     def __init__(self, presenter: Presenter, stop: Callable[[], object]) -> None:
@@ -700,7 +725,7 @@ class GameCommands:
             self._presenter.change(action)
 
     def replace(self, action: Callable[[], Iterable[Event]]) -> None:
-        """Switch games with `action`, after confirmation if the current game would be lost."""
+        """Run `action`, which replaces the game. Ask first if the old game would be lost."""
         self._stop()
         if self._session.keeps_games or not self._session.in_progress:
             self._presenter.change(action)
@@ -729,7 +754,7 @@ class GameCommands:
         )
 
     def play_by(self, rules: Rules) -> None:
-        """Continue the last game under `rules`, or start a new one."""
+        """Continue the last game under `rules`, or start a new game."""
         if rules == self._session.rules:
             self.start(self._session.start)
         else:
@@ -753,13 +778,13 @@ class GameCommands:
             self._screen.say(_("There are no games in progress."))
 
     def _resume(self, game_id: str) -> None:
-        """Resume a game in its latest state; another window may have continued or finished it."""
+        """Resume a saved game in its latest state, even if another window has changed it."""
         resume = partial(self._session.resume_game, game_id)
         gone = N_("This game has already ended.")
         self._presenter.attempt(lambda: self._step(resume, gone))
 
     def paste(self, text: str) -> None:
-        """Start from a pasted board, or open a pasted game."""
+        """Start a game from a pasted board, or open a pasted game."""
 
         def open_text() -> None:
             try:
@@ -810,12 +835,12 @@ class GameCommands:
         use: Callable[[Record], object],
         use_file: Callable[[Record], object] | None = None,
     ) -> None:
-        """Let the player choose the current game, a finished game or a file.
+        """Let the player choose a record: the current game, a finished game or a file.
 
         Args:
             title: Title of the list.
-            use: Receives the chosen record; errors are shown.
-            use_file: Receives a record from a file; defaults to `use`.
+            use: Called with the chosen record. Errors are shown as messages.
+            use_file: Called with a record from a file. Defaults to `use`.
         """
         session, attempt = self._session, self._presenter.attempt
         choices = [Choice(CURRENT_GAME, _("This game"), points(session.game.score))]
@@ -840,14 +865,13 @@ class GameCommands:
 
 
 class ReviewCommands:
-    """Reviews of games, and practice of mistakes, puzzles and endings.
+    """Handlers for reviews, puzzles, endings and practising mistakes.
 
     Args:
         presenter: Shows events.
-        worker: Reviews the games that the player asks for, and prepares drills, because dealing an
-            ending takes a while.
+        worker: Reviews games on request, and prepares drills, which may take a while.
         background: Reviews a game that has ended.
-        game: Lists the games to choose from, and continues play from a reviewed position.
+        game: Lists the games to review, and continues play from a reviewed position.
     """
 
     def __init__(
@@ -859,11 +883,11 @@ class ReviewCommands:
     ) -> None:
         self._presenter, self._worker, self._background = presenter, worker, background
         self._game, self._session, self._screen = game, presenter.session, presenter.screen
-        self._auto_review: GameReview | None = None  # started when the game ended
+        self._auto_review: GameReview | None = None  # starts when a game ends
         self.commands: Commands = {"review": self._choose, "practice": self._choose_drill}
 
     def follow(self, event: Event) -> None:
-        """Start a review when a person's game ends; cancel it when play continues."""
+        """Start a review when a person's game ends, and cancel the review when play continues."""
         match event:
             case events.GameStarted() | events.Moved() | events.Undone() if self._auto_review:
                 self._auto_review.close()
@@ -873,7 +897,7 @@ class ReviewCommands:
                 self._auto_review.start(self._background, self._update_result)
 
     def _update_result(self, review: Review | None) -> None:
-        """Add the review to the result overlay; `None` if it failed."""
+        """Add the review to the result overlay, or mark it as failed if it is `None`."""
         if result := self._presenter.result:
             self._presenter.cover(result.with_review(review))
 
@@ -886,19 +910,19 @@ class ReviewCommands:
             self._game.choose(_("Choose a game to review"), own, self.open)
 
     def open(self, record: Record, *, is_own: bool = False) -> None:
-        """Open a review; reviewing the game in progress counts as a hint.
+        """Open a review. Reviewing the game in progress counts as a hint.
 
         Args:
             record: The game to review.
-            is_own: Whether the player played it. Mistakes of the player's own finished games are
-                saved for practice.
+            is_own: Whether the player played this game. Mistakes in the player's own finished games
+                are saved for practice.
 
         Raises:
             RecordError: If a turn breaks the record's rules or the record has no move.
         """
         session = self._session
         review, auto = GameReview(record, session.level(record.rules)), self._auto_review
-        if is_own and auto and record == auto.record and auto.is_usable:
+        if is_own and auto and record == auto.record and (auto.is_running or auto.review):
             review = auto if auto.asked == review.asked else review
         is_in_progress = not session.game.is_over and record == session.record()
         if is_in_progress:
@@ -932,7 +956,7 @@ class ReviewCommands:
     # Practice
 
     def _choose_drill(self, kind: ReasonKind | None = None) -> None:
-        """Let the player choose what to practise, with a kind of mistake selected."""
+        """Let the player choose a drill. The drill for `kind` is initially selected."""
         from py2048.app.controller.practice import choice_of, list_offers  # slow: imports the store
 
         def ask() -> None:
@@ -958,7 +982,7 @@ class ReviewCommands:
 
 
 def level_request(session: Session, take: Callable[[str], object]) -> ListRequest:
-    """Offer the levels to choose from: the player's own, the named ones, and perfect play."""
+    """Return a request to choose the player's own level, a named level or perfect play."""
     own = level_name(session.level(text=ME))
     choices = [
         Choice(ME, _("You"), _("Your own games: {level}").format(level=own)),
@@ -996,7 +1020,7 @@ def pasted_record(text: str, board_error: BoardError) -> Record:
 
 
 def resized_rules(rules: Rules, board: Board) -> Rules:
-    """Adapt `rules` to the size of a board."""
+    """Return `rules` with the size of `board`."""
     rows, columns = board.shape
     if rules.shape == board.shape:
         return rules
@@ -1026,10 +1050,10 @@ def fault_of(action: Callable[..., object], *args: object) -> str:
 
 
 def opening(session: Session, start: Start | None = None) -> Iterable[Event]:
-    """Return the events with which a newly opened screen shows a session's game.
+    """Return the events that show a session's game on a newly opened screen.
 
-    If the session has no game yet, `start` supplies one. By default the last unfinished game is
-    resumed, or a new one starts. If the store cannot be read, the events contain a warning and a
+    If the session has no game yet, `start` starts one. By default, the last unfinished game is
+    resumed, or a new game starts. If the store cannot be read, the events contain a warning and a
     new game starts.
     """
     game = session.game

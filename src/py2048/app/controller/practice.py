@@ -1,7 +1,7 @@
-"""Practice: due mistakes, endings with a perfect-play table, and puzzles.
+"""Practice of due mistakes, puzzles, and endings with a perfect-play table.
 
-A `Drill` asks for moves and rates the answers. The command ``practice`` iterates over a drill
-directly; screens use a `PracticeRun`, which holds the current prompt.
+A `Drill` asks for moves and rates the answers. The command ``practice`` iterates over a drill, and
+screens use a `PracticeRun`, which stores the current prompt.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ if TYPE_CHECKING:
     from py2048.core.board import Board
     from py2048.review.endings import EndingPractice
 
-MAX_DUE = 20  # mistakes per practice session, by default
+MAX_DUE = 20  # The default number of mistakes in a practice session.
 
 HOW_TO_KEEP = N_("review a finished game on a screen, or by py2048 review FILE --notebook")
 
 
 @dataclass(frozen=True, slots=True)
 class Feedback:
-    """The value of a move and its consequences.
+    """The feedback on an answer: the value of the move and its consequences.
 
     Attributes:
         move: The graded move.
-        unit: Unit of its values.
-        then: A clause about what happens next.
-        about: The same information as JSON data.
+        unit: Unit of the move's values.
+        then: Clause that describes the consequences.
+        about: The consequences as JSON data.
     """
 
     move: MoveReview
@@ -55,14 +55,15 @@ class Feedback:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A position for which the player is asked for a move.
+    """A position that asks the player for a move.
 
     Attributes:
         title: Heading above the board.
         board: The position.
-        about: The heading's information as JSON data.
-        answer: Rates a legal direction; raises `StorageError` if the answer cannot be saved.
-        goal: Goal of the drill, shown when the drill starts; may be empty.
+        about: The facts in the title, as JSON data.
+        answer: Function that rates a legal direction. The function raises `StorageError` if the
+            answer cannot be saved.
+        goal: Goal of the drill, shown when the drill starts, or an empty string.
     """
 
     title: str
@@ -78,7 +79,7 @@ class DrillEnd:
 
     Attributes:
         text: The message.
-        about: The same information as JSON data, if any.
+        about: The information in the message as JSON data, or None.
         board: The final board, if any.
     """
 
@@ -88,11 +89,13 @@ class DrillEnd:
 
 
 Drill = Iterator[Prompt | DrillEnd]
-"""An iterator of prompts, each answered before the next is requested, with an optional end."""
+"""An iterator over prompts. Each prompt is answered before the next prompt is requested, and a
+`DrillEnd` may follow the last prompt.
+"""
 
 
 def mistakes(notebook: Notebook, kind: ReasonKind | None = None, count: int = MAX_DUE) -> Drill:
-    """Ask for a move in each position of a due mistake, longest overdue first.
+    """Ask for the best move in the position of each due mistake, starting with the oldest.
 
     Args:
         notebook: The player's mistakes.
@@ -115,13 +118,13 @@ def mistakes(notebook: Notebook, kind: ReasonKind | None = None, count: int = MA
 
 
 def habit(notebook: Notebook, book: PuzzleBook, kind: ReasonKind) -> Drill:
-    """Ask for the player's due mistakes of a kind, then for puzzles of the same kind."""
+    """Yield the player's due mistakes of a kind, then puzzles of the same kind."""
     yield from (each for each in mistakes(notebook, kind) if isinstance(each, Prompt))
     yield from puzzles(book, kind=kind)
 
 
 def _answer_mistake(notebook: Notebook, exercise: Exercise, direction: Direction) -> Feedback:
-    """Save the answer; report when the mistake is due again."""
+    """Save an answer to a mistake. The feedback says when the mistake will return."""
     move, interval = notebook.answer(exercise, direction)
     before, kind, days = exercise.played, exercise.kind, interval.days
     text = ngettext(
@@ -149,7 +152,7 @@ def ending(name: str, seed: int) -> Drill:
     """Practise a random ending from an endgame table.
 
     Args:
-        name: Table name, as for `py2048.players.solving.tables.load_table`.
+        name: Name of the table, as in `py2048.players.solving.tables.load_table`.
         seed: Seed that selects the ending.
 
     Raises:
@@ -193,9 +196,9 @@ def puzzles(
     high: int = MAX_RATING,
     kind: ReasonKind | None = None,
 ) -> Drill:
-    """Ask puzzles without end: due mistakes from a notebook, and in between those of the pack.
+    """Yield an endless series of puzzles, which alternate with due mistakes from the notebook.
 
-    Those of the pack are close to the player's rating, see `PuzzleBook.next`.
+    The puzzles have ratings close to the player's rating, as selected by `PuzzleBook.next`.
     """
     while True:
         if notebook and notebook.due(limit=1):
@@ -207,16 +210,14 @@ def one_puzzle(book: PuzzleBook, puzzle: Puzzle) -> Iterator[Prompt]:
     """Ask for a single puzzle."""
     rating = round(book.strength(puzzle).rating)
     title = _("puzzle {id}, rated {rating}, {board}").format(
-        id=puzzle.id,
-        rating=number(rating),
-        board=title_of(puzzle.rules.name, puzzle.rules.shape),
+        id=puzzle.id, rating=number(rating), board=title_of(puzzle.rules.name, puzzle.rules.shape)
     )
     about = {"puzzle": puzzle.id, "rating": rating, "rules": str(puzzle.rules)}
     yield Prompt(title, puzzle.board, about, partial(_answer_puzzle, book, puzzle))
 
 
 def _answer_puzzle(book: PuzzleBook, puzzle: Puzzle, direction: Direction) -> Feedback:
-    """Save the answer; only the first answer to a puzzle changes the rating."""
+    """Save an answer to a puzzle. Only the first answer to a puzzle changes the rating."""
     is_first = book.answer(puzzle, direction) is not None
     (now, before), is_solved = [each.rating for each in book.ratings], direction is puzzle.best
     solved = _("solved") if is_solved else _("not solved")
@@ -234,12 +235,12 @@ MISTAKES, PUZZLES, DAILY, ENDING = "mistakes", "puzzles", "daily", "ending"
 
 
 def choice_of(kind: ReasonKind) -> str:
-    """Return the value of the choice to practise a kind of mistake."""
+    """Return the identifier that `list_offers` uses for a kind of mistake."""
     return f"{MISTAKES} {kind}"
 
 
 def list_offers(session: Session) -> list[Choice]:
-    """List what can be practised: mistakes by kind, puzzles and endings.
+    """Return the drills that the player can choose: mistakes by kind, puzzles and endings.
 
     Raises:
         StorageError: If the session has no store, or the store cannot be read.
@@ -268,7 +269,7 @@ def list_offers(session: Session) -> list[Choice]:
 
 
 def drill_of(session: Session, choice: str) -> Drill:
-    """Create the drill of an offer; dealing an ending takes a while.
+    """Create the drill for an offer. Creating an ending takes a while.
 
     Raises:
         StorageError: If the store cannot be read.
@@ -297,14 +298,14 @@ def today() -> date:
 
 
 class PracticeRun:
-    """A drill on a screen: shows a prompt, then feedback, until the drill ends.
+    """Runs a drill on a screen, which shows each prompt and then the feedback.
 
     Args:
         drill: The drill to run.
 
     Attributes:
-        answer: Feedback on the move; `None` until a move is made.
-        note: Why the last key had no effect, or an empty string.
+        answer: Feedback on the move, or `None` until the player makes a move.
+        note: The reason why the last key had no effect, or an empty string.
 
     Raises:
         StorageError: If the store cannot be read.
@@ -325,7 +326,7 @@ class PracticeRun:
         return isinstance(self._current, DrillEnd)
 
     def go(self, name: str) -> None:
-        """Perform an action of `PRACTICE_ACTIONS`: make a move, or go to the next prompt.
+        """Perform an action of `PRACTICE_ACTIONS`: make a move, or show the next prompt.
 
         Raises:
             StorageError: If the answer cannot be saved.
@@ -347,12 +348,12 @@ class PracticeRun:
 
     @property
     def board(self) -> Board | None:
-        """The current board, or the drill's final board if it has ended with one."""
+        """The current board. At the end of a drill, the final board, or None."""
         return self._current.board
 
     @property
     def title(self) -> str:
-        """Heading: what is being practised, and the progress of the drill."""
+        """Heading that names the subject and the progress of the drill."""
         if isinstance(self._current, DrillEnd):
             return _("Done")
         title = ": ".join(filter(None, (self._current.title, self._current.goal)))
@@ -360,19 +361,16 @@ class PracticeRun:
 
     @property
     def rows(self) -> list[DirectionRow]:
-        """The legal directions, best first; empty until a move is made."""
-        if self.answer is None:
-            return []
-        return rows_of(self.answer.move, self.answer.unit, played=self.answer.move.played)
+        """The legal directions with their values, best first, or nothing until the player moves."""
+        answer = self.answer
+        return rows_of(answer.move, answer.unit, played=answer.move.played) if answer else []
 
     @property
     def verdict(self) -> str:
-        """The question, or the grade of the move."""
-        if self.is_over:
-            return ""
-        if self.answer is None:
-            return self.note or _("Your move: which is best?")
-        return self.note or verdict_of(self.answer.move)
+        """The question to the player or, after a move, the move's grade."""
+        if self.is_over or self.note:
+            return self.note
+        return verdict_of(self.answer.move) if self.answer else _("Your move: which is best?")
 
     @property
     def sentences(self) -> str:

@@ -1,8 +1,7 @@
 """`GameReview`, which prepares the review of a game for a screen.
 
-It holds the moves judged so far and the currently selected move. It provides sentences, short
-labels, and a graph scaled to the pixels or cells of a screen, so that a screen only has to draw
-them.
+A review contains the moves that have been judged and the currently selected move. The class also
+provides sentences, short labels and a graph, which screens only have to draw.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from py2048.presentation.screen import ListRequest, points
 from py2048.presentation.themes import Theme as Look
 from py2048.presentation.themes import mixed
 from py2048.review import Grade, Judge, MoveReview, Review
-from py2048.review.games import moments_of
+from py2048.review.games import legal_turns, moments_of
 from py2048.review.levels import LEVELS, Level
 
 if TYPE_CHECKING:
@@ -34,14 +33,14 @@ if TYPE_CHECKING:
     from py2048.core.game import Record
     from py2048.engine.jit.progress import Compiling
 
-PAGE = 10  # moves skipped by Page Up and Page Down
+PAGE = 10  # Number of moves that Page Up and Page Down skip.
 
 _ARROW_ACTIONS = "previous_mistake", "next_mistake", "back", "forward"
 RETRY_DIRECTIONS = dict(zip(_ARROW_ACTIONS, Direction, strict=True)) | {"show_me": Direction.DOWN}
-"""Directions by action: while a mistake is retried, the arrow keys and WASD try a move."""
+"""Directions by action. When the player retries a mistake, arrow keys and WASD choose a move."""
 
 FRAME_S = 0.8
-"""Duration of a move of "Show me", in seconds."""
+"""Duration of a move of the "Show me" animation, in seconds."""
 
 MAX_NAME_LENGTH = 40
 
@@ -50,9 +49,10 @@ class GraphColumn(NamedTuple):
     """A column of the graph.
 
     Attributes:
-        height: Height of the column in pixels or cells; 0 if none of its moves is judged yet.
-        grade: Grade of the worst mistake among the moves that start in this column, if any.
-        next_height: Height of the chance of the goal after the next one; 0 without goals.
+        height: Height of the column in pixels or cells, or 0 if none of its moves has been judged
+            yet.
+        grade: Grade of the worst mistake in this column, or None if there is none.
+        next_height: Height that shows the chance of reaching the second goal, or 0 without goals.
     """
 
     height: int
@@ -64,10 +64,10 @@ class Frame(NamedTuple):
     """A step of "Show me".
 
     Attributes:
-        text: What is shown.
+        text: The caption.
         transition: The move.
-        direction: Direction of the move; None for the board before the first one.
-        fear: Tile to keep an eye on, if any.
+        direction: Direction of the move, or None for the board before the first move.
+        fear: Value of the tiles at risk, or None if there are none.
     """
 
     text: str
@@ -77,11 +77,9 @@ class Frame(NamedTuple):
 
 
 def describe_move_review(move: MoveReview, unit: Unit, *, is_exact: bool) -> str:
-    """Describe in sentences what the best move and the other moves are worth."""
+    """Describe the values of the best move and of the other moves in sentences."""
     if move.goal:
-        ranked = sorted(move.values, key=lambda each: (each is not move.best, -move.values[each]))
-        reason = words.reason_text(move.reason, move.played, move.best) if move.reason else ""
-        return f"{words.outcome_text(move, ranked)} {reason}".rstrip()
+        return f"{words.outcome_text(move, hints.ranked(move))} {words.reason_text(move)}".rstrip()
     text = _("{direction} is worth {value}.")
     value = value_text(move.values[move.best], unit, is_exact=is_exact)
     best = text.format(direction=words.name_of(move.best), value=value)
@@ -90,7 +88,7 @@ def describe_move_review(move: MoveReview, unit: Unit, *, is_exact: bool) -> str
 
 
 def value_text(value: float, unit: Unit, *, is_exact: bool) -> str:
-    """Format a move's value with as many digits as are reliable."""
+    """Format the value of a move with all reliable digits."""
     if unit is Unit.CHANCE:
         return f"{written(100 * value, 2)} %"
     if unit is Unit.POINTS and not is_exact:
@@ -99,18 +97,18 @@ def value_text(value: float, unit: Unit, *, is_exact: bool) -> str:
 
 
 GRADE_SYMBOLS = dict(zip(Grade, ("✓", "✓", "?!", "?", "??"), strict=True))
-"""Chess annotation symbols, so that grades can be told apart without colour."""
+"""The symbols of chess annotation, which distinguish grades without colour."""
 
 
 def badge(move: MoveReview) -> str:
-    """Return the grade of a move and the chance or share of points lost: "Blunder -15 %"."""
+    """Return the grade of a move and its loss, such as "Blunder -15 %"."""
     title = words.grade_word(move.grade, 1).capitalize()
     lost = move.loss if move.goal else move.share
     return f"{title} \N{MINUS SIGN}{words.percent(lost)}" if move.grade.is_mistake else title
 
 
 def headline_of(played: Direction, best: Direction) -> str:
-    """Return a sentence that says which move was played and which was best."""
+    """Return a sentence with the played move and the best move."""
     if played is best:
         return _("You went {way}, the best move.").format(way=words.way_of(played))
     text = _("You went {way}. {direction} was best.")
@@ -118,7 +116,7 @@ def headline_of(played: Direction, best: Direction) -> str:
 
 
 def chance_title(move: MoveReview | None) -> str:
-    """Return the title of the chances, such as "Your chance of 512"; empty without a goal."""
+    """Return a heading for the chances, such as "Your chance of 512", or "" without a goal."""
     if move is None or not move.goal:
         return ""
     text = _("Your chance of 20 more moves") if move.survival else _("Your chance of {tile}")
@@ -133,14 +131,13 @@ def verdict_of(move: MoveReview) -> str:
 
 
 def why_of(move: MoveReview) -> str:
-    """Return the reason why a move was a mistake, or else what it costs; empty if unknown."""
-    if move.reason:
-        return words.reason_text(move.reason, move.played, move.best)
-    return words.outcome_text(move, [move.best, move.played]) if move.goal else ""
+    """Return why a move was a mistake; otherwise its cost, or "" if that is unknown too."""
+    cost = words.outcome_text(move, [move.best, move.played]) if move.goal else ""
+    return words.reason_text(move) or cost
 
 
 def place_text(ply: int, count: int, score: int | None = None) -> str:
-    """Return a position in a game: "Move 12 of 340", or "Move 12 of 340, score 1,234"."""
+    """Return the number and the score of a move, such as "Move 12 of 340, score 1,234"."""
     place = _("Move {ply} of {count}").format(ply=written(ply), count=written(count))
     if score is None:
         return place
@@ -160,27 +157,28 @@ def grade_colour(grade: Grade, look: Look) -> str:
 
 
 class GameReview:
-    """A review in progress, and the currently selected move.
+    """A review in progress or complete, with one selected move.
 
     Args:
         record: The game to review.
-        level: Level of the player; None for perfect play.
+        level: Level of the player, or None for perfect play.
 
     Attributes:
         record: The game.
         asked: The requested level.
-        level: Level of the player; None for perfect play, also where no level can be judged.
-        moves: Moves judged so far; more games may still change their chances.
+        level: Level of the player, or None for perfect play and for rules without levels.
+        moves: The moves judged so far. Their chances change while more games are simulated.
         index: Index of the selected move.
         judge: The judge, once known.
         review: The complete review, once available.
-        progress: Progress message; empty once the review has ended.
-        error: One-line reason why the review failed.
-        note: Text shown after the summary; may be empty.
+        progress: Progress message, or an empty string when the review has ended.
+        error: The reason why the review failed, as one line.
+        note: Text shown after the summary, or an empty string.
         frame: Current step of "Show me", if it is running.
-        is_retrying: Whether the player is looking for a better move; the answer is hidden.
-        changed: Called when more moves have been judged.
-        levels: Returns the levels to choose from; a choice judges the game again.
+        is_retrying: Whether the best move is hidden while the player looks for a better move.
+        changed: Callback, called whenever more moves have been judged.
+        levels: Function that returns the levels from which the player can choose. The game is then
+            judged again at the chosen level.
 
     Raises:
         RecordError: If a turn breaks the record's rules or no turn is a legal move.
@@ -188,7 +186,9 @@ class GameReview:
 
     def __init__(self, record: Record, level: Level | None = None) -> None:
         self.record = record
-        self._positions = _positions(record)
+        record.verify()
+        facts = legal_turns(record)
+        self._positions = [(board, score, turn.direction) for _ply, board, score, turn in facts]
         if not self._positions:
             raise RecordError("there is nothing to review: no move was made")
         self.changed: Callable[[], object] = lambda: None
@@ -207,19 +207,19 @@ class GameReview:
         self._leave_move()
 
     def _leave_move(self) -> None:
-        """End "Show me" and "Try it again"."""
+        """Leave the modes "Show me" and "Try it again"."""
         self.frame: Frame | None = None
         self._frames: list[Frame] = []
         self.is_retrying, self._answer_text = False, ""
 
     def __len__(self) -> int:
-        """Return the number of moves, including unjudged ones."""
+        """Return the number of moves, including moves that have not been judged yet."""
         return len(self._positions)
 
     # Background judging
 
     def start(self, worker: JobRunner, on_done: Callable[[Review | None], object]) -> None:
-        """Start judging; `on_done` receives the complete review, or `None` if it failed.
+        """Start judging. `on_done` receives the complete review, or `None` if the review failed.
 
         If the review is already running, only its callback is replaced.
         """
@@ -232,7 +232,7 @@ class GameReview:
             self.changed()
 
     def restart(self, level: Level | None) -> None:
-        """Judge the game again, for another level."""
+        """Judge the game again at another level."""
         if level != self.asked and self._worker:
             self.close()
             self._reset(level)
@@ -252,11 +252,6 @@ class GameReview:
     def is_running(self) -> bool:
         """Whether moves are still being judged."""
         return bool(self.progress)
-
-    @property
-    def is_usable(self) -> bool:
-        """Whether the complete review is available or in progress."""
-        return self.is_running or self.review is not None
 
     def close(self) -> None:
         """Stop judging."""
@@ -283,7 +278,7 @@ class GameReview:
                 self.progress = _("The judge is {progress}").format(progress=result)
 
     def add(self, moves: Sequence[MoveReview]) -> None:
-        """Add judged moves, or replace them by judgements from more games."""
+        """Add judged moves. A later judgement of the same move replaces the earlier judgement."""
         is_first_pass = len(self.moves) < len(self)
         for move in moves:
             self.moves[move.ply - 1 : move.ply] = [move]
@@ -292,31 +287,31 @@ class GameReview:
         self._open_at_costliest()
         text = _("{done} of {count} moves are judged …")
         if not is_first_pass:
-            text = _("All moves are judged; playing more games …")
+            text = _("All moves are judged. Simulating more games …")
         self.progress = text.format(done=written(len(self.moves)), count=written(len(self)))
         if line := missing_compiler():
             self.progress += " " + _("Faster with Numba: {line}").format(line=line)
 
     def _open_at_costliest(self) -> None:
-        """Select the costliest mistake, unless the player has selected a move."""
+        """Select the costliest mistake, unless the player has already selected a move."""
         if self._moments and not self._has_navigated:
             self.index = max(self._moments, key=lambda index: self.moves[index].loss)
 
     @property
     def _moments(self) -> list[int]:
-        """Indices of the mistakes that cost most, in game order."""
+        """Indices of the costliest mistakes, in game order."""
         return [move.ply - 1 for move in moments_of(self.moves)]
 
     # Navigation
 
     def seek(self, index: int) -> None:
-        """Jump to a move; an index out of range selects the first or last move."""
+        """Select a move. An index out of range selects the first or the last move."""
         self._has_navigated = True
         self._leave_move()
         self.index = min(max(index, 0), len(self) - 1)
 
     def go(self, name: str) -> None:
-        """Perform an action of `REVIEW_ACTIONS` that stays in the review."""
+        """Perform an action of `REVIEW_ACTIONS` that does not leave the review."""
         if self.is_retrying and name in RETRY_DIRECTIONS:
             self.answer(RETRY_DIRECTIONS[name])
         elif name == "retry":
@@ -343,13 +338,13 @@ class GameReview:
     # Try it again
 
     def _retry(self) -> None:
-        """Hide the answer until the player finds the best move, or show it again."""
+        """Hide the best move until the player finds it, or show a hidden best move."""
         is_retrying = self.move is not None and not self.is_retrying
         self._leave_move()
         self.is_retrying, self._has_navigated = is_retrying, True
 
     def answer(self, direction: Direction) -> None:
-        """Try a direction instead of the one played; it has no effect unless one is asked for."""
+        """Try a direction while a mistake is retried; otherwise do nothing."""
         move = self.move
         if not self.is_retrying or move is None:
             return
@@ -373,7 +368,7 @@ class GameReview:
     # Show me
 
     def _show_me(self) -> None:
-        """Start showing typical moves after the best move, then after the one played."""
+        """Animate a typical game after the best move, and then one after the played move."""
         self._leave_move()
         if self.move:
             self._has_navigated = True
@@ -396,7 +391,7 @@ class GameReview:
             yield Frame(text, transition, each, line.fear)
 
     def advance(self) -> bool:
-        """Go to the next step of "Show me"; return False at its end."""
+        """Go to the next step of "Show me"; return False at the end."""
         self.frame = self._frames.pop(0) if self._frames else None
         return self.frame is not None
 
@@ -408,18 +403,13 @@ class GameReview:
         return self._positions[self.index][0]
 
     @property
-    def score(self) -> int:
-        """Score before the selected move."""
-        return self._positions[self.index][1]
-
-    @property
     def played(self) -> Direction:
         """Direction that was played."""
         return self._positions[self.index][2]
 
     @property
     def move(self) -> MoveReview | None:
-        """Review of the selected move, once it is judged."""
+        """Review of the selected move, or None until the move is judged."""
         return self.moves[self.index] if self.index < len(self.moves) else None
 
     @property
@@ -430,18 +420,13 @@ class GameReview:
         return self.judge.unit if self.judge else Unit.POINTS
 
     @property
-    def is_exact(self) -> bool:
-        """Whether the values are exact."""
-        return self.judge is not None and self.judge.is_exact
-
-    @property
     def accuracy(self) -> str:
-        """Accuracy of the whole game, or "not yet"; an ellipsis until the review is complete."""
+        """Accuracy of the whole game. Until the review is complete, this is an ellipsis."""
         return words.accuracy_text(self.review.accuracy) if self.review else "…"
 
     @property
     def accuracy_note(self) -> str:
-        """What the accuracy means, in a line."""
+        """One line that explains the accuracy."""
         return words.accuracy_note(self.review.accuracy) if self.review else ""
 
     @property
@@ -451,7 +436,7 @@ class GameReview:
 
     @property
     def habits(self) -> list[str]:
-        """The player's habits, costliest first; empty until the review is complete."""
+        """The player's habits, costliest first. Empty until the review is complete."""
         return [*map(words.habit_text, self.review.habits)] if self.review else []
 
     @property
@@ -460,24 +445,24 @@ class GameReview:
 
     @property
     def rows(self) -> list[hints.DirectionRow]:
-        """The legal directions, best first; empty while the answer is unknown or hidden."""
+        """The legal directions with their values, best first. Empty if unknown or hidden."""
         return [] if self.is_retrying else self._rows
 
     @property
     def marks(self) -> tuple[Direction | None, Direction | None]:
-        """The best direction and the one played, to mark on the board."""
+        """The best direction and the played direction, which are marked on the board."""
         if self.is_retrying or self.frame:
             return None, None
         return self.move.best if self.move else None, self.played
 
     @property
     def badge(self) -> str:
-        """Grade and loss of the selected move, "Blunder -15 %"; empty if unknown or hidden."""
+        """Grade and loss of the selected move, as in "Blunder -15 %", if known and not hidden."""
         return badge(self.move) if self.move and not self.is_retrying else ""
 
     @property
     def headline(self) -> str:
-        """The move played and, once it is judged, the best move."""
+        """The played move and, when the move has been judged, the best move."""
         if self.move is None:
             return _("You went {way}.").format(way=words.way_of(self.played))
         is_best = self.move.grade is Grade.BEST
@@ -485,18 +470,18 @@ class GameReview:
 
     @property
     def why(self) -> str:
-        """Why the move was a mistake, or what it costs; empty unless it was one."""
+        """The reason why the selected move was a mistake, or its cost, or "" for a good move."""
         move = self.move
         return why_of(move) if move and move.goal and move.grade.is_mistake else ""
 
     @property
     def rows_title(self) -> str:
-        """What the chances in `rows` are; empty if they are none."""
+        """Title for the probabilities in `rows`. Empty if `rows` shows no probabilities."""
         return "" if self.is_retrying else chance_title(self.move)
 
     @property
     def message(self) -> str:
-        """What to read now: "Show me", a question, the answer to it, or the move's review."""
+        """Main text: a caption during "Show me", a question or its answer, or the move's review."""
         if self.frame:
             return self.frame.text
         if self.is_retrying:
@@ -505,7 +490,7 @@ class GameReview:
 
     @property
     def chances(self) -> float | None:
-        """Value of the best move, as a share of the game's maximum or as a probability."""
+        """Value of the best move, as a probability or as a share of the game's highest value."""
         if self.move is None:
             return None
         top = 1.0
@@ -520,34 +505,41 @@ class GameReview:
 
     @property
     def luck(self) -> str:
-        """The game's luck in words, such as "a little bad"; empty until known."""
-        return words.luck_word(self.review.luck, self.review.swing) if self.review else ""
+        """Luck in the game, such as "luck: very bad", or "" until it is known."""
+        luck = words.luck_word(self.review.luck, self.review.swing) if self.review else ""
+        return luck and _("luck: {luck}").format(luck=luck)
+
+    @property
+    def state(self) -> str:
+        """The review's progress or error. Once the review is complete, its final note."""
+        return self.progress or self.error or self.note
 
     @property
     def place_title(self) -> str:
-        """Position in the game: "Move 12 of 340"."""
+        """Number of the selected move, such as "Move 12 of 340"."""
         return place_text(self.index + 1, len(self))
 
     @property
     def place(self) -> str:
-        """Position and score: "Move 12 of 340, score 1,234"."""
-        return place_text(self.index + 1, len(self), self.score)
+        """Number and score of the selected move, such as "Move 12 of 340, score 1,234"."""
+        return place_text(self.index + 1, len(self), self._positions[self.index][1])
 
     @property
     def sentences(self) -> str:
-        """Description of the selected move, in sentences."""
+        """Sentences that describe the selected move."""
         parts = [f"{self.place}."]
         if self.move is None:
             text = _("{direction} was played.")
             parts.append(text.format(direction=words.name_of(self.played)))
         else:
             parts.append(verdict_of(self.move))
-            parts.append(describe_move_review(self.move, self.unit, is_exact=self.is_exact))
+            is_exact = self.judge is not None and self.judge.is_exact
+            parts.append(describe_move_review(self.move, self.unit, is_exact=is_exact))
         return " ".join(parts)
 
     @property
     def summary(self) -> str:
-        """Description of the whole review, or its progress."""
+        """Sentences that describe the whole review, or its progress until it is complete."""
         if self.review is None:
             return self.progress or self.error
         lines = [*words.describe_review(self.review, brief=True), *filter(None, [self.note])]
@@ -557,23 +549,24 @@ class GameReview:
 
     @property
     def graph_title(self) -> str:
-        """What the graph shows."""
+        """Description of the graph."""
         if self.level:
             return _("Your chance of the next two tiles")
         return _("Chance") if self.unit is Unit.CHANCE else _("Points still to come")
 
     @property
     def graph_note(self) -> str:
-        """Chances of the two tiles at the selected move: "512: 62 %, 1024: 8 %"."""
+        """Caption, such as "512: 62 %, 1024: 8 %": the chances of reaching the next two goals."""
         return words.goals_text(self.move) if self.move else ""
 
     def graph(self, width: int, height: int) -> list[GraphColumn]:
-        """Return a graph of the best move's value at each move.
+        """Return a graph of the best move's value over the game.
 
-        The vertical axis is 0 to 1 for probabilities, and the range of this game for points.
+        The vertical axis spans 0 to 1 for probabilities, and the range of this game's values for
+        points.
 
         Args:
-            width: Number of columns; the whole game always fills them.
+            width: Number of columns, which the whole game fills.
             height: Height of the largest value.
         """
         values = [move.values[move.best] for move in self.moves]
@@ -597,11 +590,11 @@ class GameReview:
         return columns
 
     def place_at(self, column: int, width: int) -> int:
-        """Return the first move shown in a column of a graph with this width."""
+        """Return the first move in a column of a graph with `width` columns."""
         return column * len(self) // width
 
     def column(self, width: int) -> int:
-        """Return the column of the selected move in a graph with this width."""
+        """Return the selected move's column in a graph with `width` columns."""
         return ((self.index + 1) * width - 1) // len(self)
 
 
@@ -609,7 +602,7 @@ _GRADES = list(Grade)
 
 
 def keep_mistakes(session: Session, review: Review) -> str:
-    """Save the mistakes of the player's finished game; return a message to add to the summary.
+    """Save the mistakes of the player's finished game, and return a message for the summary.
 
     Raises:
         StorageError: If the mistakes cannot be saved.
@@ -621,21 +614,6 @@ def keep_mistakes(session: Session, review: Review) -> str:
     return text.format(n=written(count)) if count else ""
 
 
-def _positions(record: Record) -> list[tuple[Board, int, Direction]]:
-    """Return the board, score and direction of each legal move.
-
-    Raises:
-        RecordError: If a turn breaks the record's rules.
-    """
-    record.verify()
-    board, score, positions = record.start, 0, []
-    for next_board, turn, next_score in record.replay():
-        if turn.legal:
-            positions.append((board, score, turn.direction))
-        board, score = next_board, next_score
-    return positions
-
-
 def record_title(record: Record) -> str:
     """Return a one-line title: rules, score, player and date."""
     day = f", {record.finished[:10]}" if record.finished else ""
@@ -645,6 +623,6 @@ def record_title(record: Record) -> str:
 
 
 def _player_name(record: Record) -> str:
-    """Shorten the player's name and remove control characters: records may be untrusted."""
+    """Shorten the player's name and remove control characters, because records may be untrusted."""
     name = " ".join("".join(each if each.isprintable() else " " for each in record.player).split())
     return name if len(name) <= MAX_NAME_LENGTH else f"{name[:MAX_NAME_LENGTH]}…"

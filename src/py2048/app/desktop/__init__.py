@@ -10,21 +10,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 from py2048.core.errors import Py2048Error
+from py2048.core.language import N_, _
 
 if TYPE_CHECKING:
     from py2048.app.controller.controller import ScreenOptions
     from py2048.app.desktop.launch import GameWindow
     from py2048.app.session import Session
 
-# Tk objects must be freed by the thread that created them, but the garbage collector may run in any
+# The thread that created a Tk object must also free it, but the garbage collector may run in any
 # thread. Closed windows are therefore kept until the process exits.
 _closed_windows: list[GameWindow] = []
 
-NO_TKINTER = (
+NO_TKINTER = N_(
     "the desktop game needs tkinter, which this Python lacks: install the package python3-tk "
     "(sudo apt install python3-tk; Fedora: python3-tkinter; Homebrew: python-tk)"
 )
-NO_DISPLAY = "the desktop game needs a display, and there is none: DISPLAY is not set"
+NO_DISPLAY = N_("the desktop game needs a display, and there is none: DISPLAY is not set")
 
 
 class NoDesktopError(Py2048Error):
@@ -32,15 +33,15 @@ class NoDesktopError(Py2048Error):
 
 
 def has_display() -> bool:
-    """Return whether a display appears to be available."""
+    """Return whether a display for windows appears to be available."""
     return sys.platform in ("win32", "darwin") or bool(os.environ.get("DISPLAY"))
 
 
 def why_unavailable() -> str:
-    """Return a one-line reason why no window can be opened, or "" if one can."""
+    """Return a one-line reason why no window can be opened, or "" if it can be opened."""
     if not has_display():
-        return NO_DISPLAY
-    return "" if has_tkinter() else NO_TKINTER
+        return _(NO_DISPLAY)
+    return "" if has_tkinter() else _(NO_TKINTER)
 
 
 def has_tkinter() -> bool:
@@ -56,10 +57,11 @@ def run(
     """Play in a window until it is closed; return the exit status.
 
     Args:
-        session: An open session, which is not closed, or a function that opens a session. The
-            function is called after the first frame, and its session is closed at the end. If it
-            raises `StorageError`, the window shows a warning and the game is not saved.
-        state_file: File that stores the window's geometry, theme and language.
+        session: An open session, which the caller closes, or a function that opens a session. The
+            function is called after the first frame, and its session is closed with the window. If
+            the function raises `StorageError`, the window shows a warning and the game is not
+            saved.
+        state_file: The file with the window's geometry, theme and language.
         options: See `ScreenOptions`.
 
     Raises:
@@ -67,7 +69,7 @@ def run(
         ThemeError: If the theme does not exist.
     """
     if not has_tkinter():
-        raise NoDesktopError(NO_TKINTER)
+        raise NoDesktopError(_(NO_TKINTER))
     from py2048.app.desktop.launch import GameWindow
 
     window = GameWindow(session, state_file, **options)

@@ -1,4 +1,4 @@
-"""`DesktopApp` implements the controller's screen with a window, menus and dialogs."""
+"""`DesktopApp`, which shows the controller's game in a window with menus and dialogs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from py2048.app.desktop.board_view import MIN_RING_TILE
 from py2048.app.desktop.dialogs import Dialog
 from py2048.app.desktop.style import colour_menu
 from py2048.app.desktop.window import MainWindow, action_of
-from py2048.app.session import Event, Hint, Session
+from py2048.app.session import Hint, Session
 from py2048.core.errors import Py2048Error, os_errors_as
 from py2048.core.game import Record
 from py2048.core.language import N_, _
@@ -35,7 +35,7 @@ from py2048.presentation.themes import THEMES, Theme
 from py2048.presentation.words import name_of
 
 WIDGET_KEYS = ("space", "Return", "Tab", "ISO_Left_Tab")
-"""Keys that go to a focused button instead of the game."""
+"""Keys that are handled by a focused button, not by the game."""
 
 PICTURES = FileKind(N_("PNG pictures"), ".png")
 GIFS = FileKind(N_("Animated GIFs"), ".gif")
@@ -48,10 +48,11 @@ MOUSE_HELP = (
 )
 
 
-def text_of(event: Event) -> str:
-    """Return the message for an event, or "" if the board already shows everything."""
+def text_of(event: events.Event) -> str:
+    """Return the message for an event, or "" if the board shows everything."""
     if isinstance(event, events.GameStarted):
-        return _("Arrow keys move. Press ? for a hint, F1 for all keys.")
+        keys = _("Arrow keys move. Press ? for a hint, F1 for all keys.")
+        return _("Game resumed") if event.resumed else keys
     if isinstance(event, events.Moved) and not event.redone:
         return ""
     if not isinstance(event, events.Hinted):
@@ -64,7 +65,7 @@ def text_of(event: Event) -> str:
 
 
 class DesktopApp:
-    """The desktop game: implements `GameScreen` and adds desktop-only actions.
+    """The desktop application: implements `GameScreen` and adds desktop-only actions.
 
     Args:
         window: The main window.
@@ -123,8 +124,8 @@ class DesktopApp:
         self.menus.paint()
         self.root.protocol("WM_DELETE_WINDOW", lambda: controller.do("quit"))
 
-    def _animate(self, event: Event) -> None:
-        """Animate an illegal move, or a new largest tile."""
+    def _animate(self, event: events.Event) -> None:
+        """Animate an illegal move or a new largest tile."""
         self._follow(event)
         board = self.window.board
         match event:
@@ -151,7 +152,7 @@ class DesktopApp:
         self._remember(theme=theme, geometry=geometry, language=language, last=last)
 
     def press(self, event: tk.Event[tk.Misc]) -> str | None:
-        """Handle a key press; return "break" to stop Tk's processing if it triggered an action."""
+        """Handle a key press; return "break" after an action, so that Tk ignores the key."""
         is_button = event.widget not in (self.window.board, self.root)
         if is_button and event.keysym in WIDGET_KEYS:
             return None
@@ -165,7 +166,7 @@ class DesktopApp:
     # GameScreen
 
     def show_hint(self, hint: Hint) -> None:
-        """Mark the recommended direction on the board, and the chances of all directions."""
+        """Mark the recommended direction on the board, and show the chances of all directions."""
         rows = options_of(hint) if hint.judged else []
         chances = {row.direction: row.share for row in rows}
         self.window.board.mark(hint.direction, chances=chances)
@@ -190,7 +191,7 @@ class DesktopApp:
             return
         if chosen.suffix:
             take(chosen)
-        else:  # the dialog did not check whether this file exists
+        else:  # the file dialog did not check whether this file exists
             path = chosen.with_name(chosen.name + kind.ending)
             self.controller.game.replace_file(path, lambda: take(path))
 
@@ -225,7 +226,7 @@ class DesktopApp:
     # Dialogs
 
     def open(self, make: Callable[..., Dialog], *args: Any) -> None:
-        """Open a dialog; if another dialog is open, close it."""
+        """Open a dialog and close any other dialog."""
         if self.dialog is not None:
             self.dialog.close()
         self.dialog = dialog = make(self.window, *args)
@@ -234,10 +235,10 @@ class DesktopApp:
     def _on_dialog_closed(self, dialog: Dialog) -> None:
         if self.dialog is dialog:
             self.dialog = None
-            self.window.board.focus_force()  # has no effect on other applications' focus
+            self.window.board.focus_force()  # takes no focus from other applications
 
     def new_from_seed(self) -> None:
-        """Ask for a seed and start a game from it."""
+        """Ask for a seed, and start a game with it."""
         own = _("The same seed and the same moves give the same game, everywhere.")
 
         def start(seed: str) -> None:
@@ -293,12 +294,12 @@ class DesktopApp:
         self.root.clipboard_append(text)
 
     def paste(self) -> None:
-        """Play from a board on the clipboard, or watch a game on the clipboard."""
+        """Start a game from a board on the clipboard, or replay a game on the clipboard."""
         try:
             text = self.root.clipboard_get()
         except tk.TclError:
             text = ""
-        if self._is_closed:  # Tk handles events while it waits for the clipboard
+        if self._is_closed:  # the window may close while Tk waits for the clipboard
             return
         if text:
             self.controller.game.paste(text)
@@ -344,7 +345,7 @@ class DesktopApp:
         self._export(_("Export the game"), GIFS, write)
 
     def _export(self, title: str, kind: FileKind, write: Callable[[Path], object]) -> None:
-        """Ask for a file and write it in the background."""
+        """Ask for a file name and write the file in the background."""
 
         def save(path: Path) -> None:
             def export() -> Iterator[str]:
@@ -372,7 +373,7 @@ MORE = (
 
 
 class Menus:
-    """The menu bar, which lists all actions and themes, and the menu of the "More" button.
+    """The menu bar with all actions and themes, and the menu of the "More" button.
 
     Args:
         root: The main window.
@@ -413,12 +414,12 @@ class Menus:
             menu.add_command(line, command=command)
 
     def refresh(self) -> None:
-        """Update the check marks of the menu items for themes and animation."""
+        """Update the check marks of the menu items for the theme and for animation."""
         self.theme.set(self._controller.theme.name)
         self.animated.set(self._controller.presenter.is_animated)
 
     def paint(self) -> None:
-        """Apply the theme's colours, except on macOS, where the system draws the menus."""
+        """Apply the theme's colours to the menus, except on macOS, where the system draws menus."""
         if sys.platform != "darwin":
             for menu in (self.bar, *self.menus.values(), self.themes, self.more):
                 colour_menu(menu)

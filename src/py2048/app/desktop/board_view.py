@@ -1,4 +1,4 @@
-"""The animated board on a Tk canvas, and the overlay with a game's result."""
+"""The animated board on a Tk canvas, and the overlay with the result of a game."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 FRAME_S = 1 / 60
 SIZE_STEPS = 16
-"""Scales of growing tiles are rounded to sixteenths, so that images can be reused."""
+"""Number of sizes of growing tiles. Sizes are rounded, so that images can be reused."""
 
 MIN_SWIPE_CELLS = 0.25
-"""Shorter drags count as clicks."""
+"""Minimum length of a swipe in cells; shorter drags count as clicks."""
 
 MAX_CACHED_PIXELS = 12_000_000
 """Maximum total size of cached tile images, which take 4 bytes per pixel."""
@@ -36,23 +36,24 @@ MAX_CACHED_PIXELS = 12_000_000
 MARGIN, LEAN_PX, MARK_SHARE = 8, 4, 0.42
 OVERLAY_ALPHA, FADE_STEPS = 184, 4
 MIN_RING_TILE = 128
-"""Smallest tile that gets a ring when it first appears."""
+"""The smallest tile that gets an expanding ring on its first appearance."""
 
 
 class CanvasBoard(tk.Canvas):
     """A canvas that shows boards and animates the transitions between them.
 
-    Showing a new transition ends a running animation immediately.
+    A new transition ends a running animation immediately.
 
     Args:
         parent: The parent widget.
-        on_gesture: Called with the direction of a swipe or of a click near a side.
+        on_gesture: Called with the direction of a swipe, or with the side of the board that was
+            clicked.
         background: Name of the theme colour behind the board.
 
     Attributes:
-        cells: Layout of the cells; `None` until the window has a size.
+        cells: Layout of the cells, or `None` until the window has a size.
         margin: Margin around the board in pixels.
-        on_reshape: Called when a board with a different shape is shown.
+        on_reshape: Called when the number of rows or columns has changed.
     """
 
     def __init__(
@@ -94,8 +95,8 @@ class CanvasBoard(tk.Canvas):
     def destroy(self) -> None:
         """Destroy the widget and free its images.
 
-        Otherwise the garbage collector might free them in a worker thread, which would then block
-        until Tk's thread responds.
+        If the garbage collector freed the images in a worker thread, that thread would block until
+        Tk's thread responds.
         """
         super().destroy()
         self._photos.clear()
@@ -106,7 +107,7 @@ class CanvasBoard(tk.Canvas):
 
     @property
     def board(self) -> Board:
-        """The board at the end of the current transition."""
+        """The board that the current transition leads to."""
         assert self._transition is not None, "no board is shown yet"
         return self._transition.board
 
@@ -129,7 +130,7 @@ class CanvasBoard(tk.Canvas):
         self._lay_out()
 
     def dim(self, *, is_on: bool) -> None:
-        """Dim the board behind an overlay, or restore it."""
+        """Dim the board behind an overlay, or restore its colours."""
         fades = self.is_animated and not self._is_dimmed
         self._is_dimmed = is_on
         self._end_effect()
@@ -151,7 +152,7 @@ class CanvasBoard(tk.Canvas):
         self._run_effect("lean", draw)
 
     def show_ring(self, cell: Cell) -> None:
-        """Show an expanding ring around a tile after it has slid into place."""
+        """Show an expanding ring around a tile when the slide is over."""
 
         def draw(share: float) -> None:
             self.delete("ring")
@@ -166,7 +167,7 @@ class CanvasBoard(tk.Canvas):
         self._run_effect("ring", draw, motion.SLIDE_S)
 
     def _run_effect(self, name: str, draw: Callable[[float], object], delay_s: float = 0) -> None:
-        """Call `draw` repeatedly with the progress of an effect, from 0 to 1."""
+        """Run an effect: call `draw` repeatedly with the progress from 0 to 1."""
         self._end_effect()
         began = time.perf_counter() + delay_s
 
@@ -189,7 +190,7 @@ class CanvasBoard(tk.Canvas):
 
         Args:
             transition: The transition.
-            pace: Factor for the transition's duration; 0 shows the result immediately.
+            pace: Factor for the duration of the transition; 0 shows the result immediately.
         """
         self._stop()
         if preview := self._preview:
@@ -203,11 +204,11 @@ class CanvasBoard(tk.Canvas):
             self.on_reshape()
             self._lay_out()
         self._began = time.perf_counter()
-        # Pending key presses are handled before drawing.
+        # handles pending key presses before drawing
         self._timer = self.after_idle(self._draw_frame)
 
     def preview(self, rows: list[list[int]]) -> None:
-        """Show tiles until the first transition; this is faster than to show a board."""
+        """Show tiles quickly. The first transition replaces them with a complete board."""
         self._preview, self.shape = rows, (len(rows), len(rows[0]))
 
     def put(self, board: Board) -> None:
@@ -221,7 +222,7 @@ class CanvasBoard(tk.Canvas):
         self._draw_frame()
 
     def watch(self, tile: int | None) -> None:
-        """Frame the tiles with a value until the next transition."""
+        """Frame every tile with the value `tile` until the next board transition."""
         self.delete("watched")
         for sprite in motion.still(self.board) if tile and self.cells else ():
             if sprite.value == tile and self.cells:
@@ -236,12 +237,12 @@ class CanvasBoard(tk.Canvas):
         played: Direction | None = None,
         chances: Mapping[Direction, float] = MappingProxyType({}),
     ) -> None:
-        """Mark the best direction and the played direction until the next transition.
+        """Mark the best direction and the played direction on the board until the next transition.
 
         Args:
             best: The best direction.
             played: The direction played, if any.
-            chances: Lengths of the marks of all directions, as shares of their sides.
+            chances: Length of each direction's mark. 1 is the whole side of the board.
         """
         self._marks = {each: ("muted", chance) for each, chance in chances.items()}
         if played:
@@ -306,10 +307,9 @@ class CanvasBoard(tk.Canvas):
         return self._photo((value, step), draw)
 
     def _photo(self, key: Hashable, draw: Callable[[], Image.Image]) -> tk.PhotoImage:
-        """Return an image from the cache, drawing it if needed.
+        """Return an image from the cache, or draw the image if it is missing.
 
-        The cache can be cleared at any time, because `_drawn` keeps the images that are on the
-        canvas.
+        The cache can be cleared at any time, because `_drawn` keeps the images on the canvas alive.
         """
         if key not in self._photos:
             if self.cells and len(self._photos) * self.cells.cell**2 > MAX_CACHED_PIXELS:
@@ -321,7 +321,7 @@ class CanvasBoard(tk.Canvas):
         return tk.PhotoImage(master=self, data=encode(image))
 
     def _lay_out(self) -> None:
-        """Fit the board to the widget and redraw everything."""
+        """Fit the board to the widget's size and redraw everything."""
         sides = self.winfo_width() - 2 * self.margin, self.winfo_height() - 2 * self.margin
         if min(sides) < 10:
             return
@@ -355,7 +355,7 @@ class CanvasBoard(tk.Canvas):
                 self._draw_mark(self.cells, direction, getattr(self.theme, colour), share)
 
     def _draw_mark(self, grid: BoardGrid, direction: Direction, colour: str, share: float) -> None:
-        """Draw a bar along a share of one side of the board."""
+        """Draw a bar along part of one side of the board."""
         thick = min(2 * self.margin, max(10, round(grid.gap * 1.2)))
         size = max(thick, round(share * min(grid.width, grid.height))), thick
         width, height = size if direction.is_vertical else size[::-1]
@@ -385,7 +385,7 @@ class CanvasBoard(tk.Canvas):
             self._on_gesture(direction)
 
     def hide_focus_ring(self) -> None:
-        """Hide the focus ring, which appears only after the Tab key."""
+        """Hide the focus ring until the Tab key is pressed."""
         self.configure(highlightcolor=self.theme.page)
 
 
@@ -408,7 +408,7 @@ class ResultPanel(ttk.Frame):
     Args:
         parent: The parent widget.
         result: The result.
-        do: Called with the name of a pressed button's action.
+        do: Called with the name of an action when its button is pressed.
 
     Attributes:
         result: The result.
@@ -430,12 +430,14 @@ class ResultPanel(ttk.Frame):
             self.buttons[action] = button
         self._parts: list[tk.Widget] = [Text(self, result.kind, colour="muted"), self._headline]
         if result.is_final:
-            self._parts += [self._figures, *[self._place] * bool(result.place)]
+            race = Text(self, "\n".join(map("  ".join, result.race)))
+            self._parts += [self._figures, *[race] * bool(result.race)]
+            self._parts += [self._place] * bool(result.place)
             self._parts += [self._bars] * bool(result.bars)
         self.show(result)
 
     def show(self, result: Result) -> None:
-        """Update the result once its review is available."""
+        """Show an updated result, for example when the review is complete."""
         self.result = result
         self._figures.show(result.figures)
         if result.is_final:
@@ -443,7 +445,7 @@ class ResultPanel(ttk.Frame):
             self._flow.lay_out(self._flow.winfo_width())
 
     def fit(self, width: int, max_height: int) -> int:
-        """Lay out the panel, omitting its last parts if there is no room; return its height."""
+        """Lay out the panel and return its height. Parts that do not fit are omitted."""
         inside = width - 2 * self._pad
         self._headline.fit(inside)
         self._flow.lay_out(inside)

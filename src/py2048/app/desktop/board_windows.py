@@ -1,4 +1,4 @@
-"""Windows with a board: the review of a game, practice, and the viewer for recorded games."""
+"""Windows with a board: game reviews, practice, and the viewer for recorded games."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from py2048.app.desktop.board_view import CanvasBoard
 from py2048.app.desktop.dialogs import Dialog
 from py2048.app.desktop.style import Flow, Graph, Text, TextArea, colour_menu
 from py2048.app.desktop.window import MainWindow, tk_keys
-from py2048.app.session import Moved, Replay, Undone
+from py2048.app.session import Replay
 from py2048.core.direction import Direction
 from py2048.core.game import Record
 from py2048.core.language import N_, _, number
@@ -23,6 +23,7 @@ from py2048.presentation import motion
 from py2048.presentation.actions import BY_NAME, PRACTICE_ACTIONS, REVIEW_ACTIONS
 from py2048.presentation.board_image import BoardGrid
 from py2048.presentation.describe import describe
+from py2048.presentation.events import Moved, Undone
 from py2048.presentation.themes import mixed
 from py2048.presentation.words import counted
 from py2048.review import MoveReview
@@ -36,7 +37,8 @@ if TYPE_CHECKING:
 REVIEW_SIZE, PRACTICE_SIDE = (1000, 800), 380
 TEXT_WIDTH, GRAPH_HEIGHT = 430, 130
 MIN_WIDE_WIDTH = 620
-"""Minimum width to show the text beside the board. Narrower windows show it below."""
+"""Minimum window width for text beside the board. Narrower windows show the text below the board.
+"""
 
 NAVIGATION = (
     (N_("First move"), "first", "first"),
@@ -50,13 +52,14 @@ NAVIGATION = (
 
 
 class ReviewWindow(Dialog):
-    """A window for stepping through a reviewed game.
+    """A window that steps through the moves of a reviewed game.
 
     Args:
         window: The main window.
         review: The review, which may still be in progress.
-        leave: Called with ``play_on`` or ``practice`` after the window has closed for that.
-        is_animated: Whether tiles slide in "Show me".
+        leave: Called with ``play_on`` or ``practice`` after the window has closed, if the player
+            chose this action.
+        is_animated: Whether tiles slide during "Show me".
     """
 
     def __init__(
@@ -110,7 +113,7 @@ class ReviewWindow(Dialog):
     def _add(
         self, card: tk.Misc, name: str, kind: str, colour: str = "ink", fit: str = "wrap"
     ) -> Text:
-        """Add a label to a card, and register it under `name` for updates."""
+        """Add a label to a card, and register the label as `name` for updates."""
         self._texts[name] = Text(card, "", kind, colour, "panel", fit)
         return self._texts[name]
 
@@ -200,11 +203,6 @@ class ReviewWindow(Dialog):
 
     # Display
 
-    @property
-    def summary(self) -> str:
-        """Progress or error of the review, or the final note once it is complete."""
-        return self.review.progress or self.review.error or self.review.note
-
     def _lay_out(self) -> None:
         """Place the text beside the board if the window is wide enough, otherwise below it."""
         unit, gap = self.look.unit, self.look.px(8)
@@ -225,7 +223,7 @@ class ReviewWindow(Dialog):
         self._left.grid(row=0, rowspan=5, column=0, columnspan=2, sticky="nsew", padx=(0, gap))
         self._bar.grid(in_=holder, row=0, column=0, sticky="n", pady=margin)
         self.view.grid(in_=holder, row=0, column=1, sticky="n", padx=(0, gap * (not is_wide)))
-        # The move comes first where the game's card is short.
+        # The card of the game comes first, then the card of the move.
         for row, part in enumerate((self._game_card, self._move_card, self._navigation)):
             part.grid_forget()
             part.grid(row=row, **(below if row else beside))
@@ -244,10 +242,10 @@ class ReviewWindow(Dialog):
         for name, text in {
             "accuracy": review.accuracy,
             "accuracy_note": review.accuracy_note,
-            "luck": _("luck: {luck}").format(luck=review.luck) if review.luck else "",
+            "luck": review.luck,
             "counts": " · ".join(counted(review.counts)),
             "habits": "\n".join(review.habits),
-            "summary": self.summary,
+            "summary": review.state,
             "place": review.place_title,
             "rows_title": review.rows_title,
             "title": review.graph_title,
@@ -269,7 +267,7 @@ class ReviewWindow(Dialog):
         self.graph.draw()
 
     def _show_frame(self, frame: Frame) -> None:
-        """Show a step of "Show me", and schedule the next one."""
+        """Show a step of "Show me", and schedule the next step."""
         if frame is not self._frame:
             self._frame = frame
             self.view.show(frame.transition, float(self._is_animated))
@@ -277,7 +275,7 @@ class ReviewWindow(Dialog):
             self.after(round(1000 * FRAME_S), lambda: self._advance(frame))
 
     def _advance(self, frame: Frame) -> None:
-        """Go on to the next step, unless the player has left this one."""
+        """Show the next step of "Show me", unless the player has left `frame`."""
         if self.review.frame is frame:
             self.review.advance()
             self._show()
@@ -315,7 +313,7 @@ class ReviewWindow(Dialog):
             start += count / judged
 
     def _draw_graph(self, graph: Graph) -> None:
-        """Draw the chances of judged moves, a dot per mistake, and a cursor at this move."""
+        """Draw the chances of the judged moves, a dot for each mistake, and a cursor."""
         review, theme, width = self.review, self.look.theme, graph.winfo_width()
         graph.begin(1, {0: "", 0.5: "", 1: ""})
         bottom = graph.y(0)
@@ -337,12 +335,12 @@ class ReviewWindow(Dialog):
 
 
 class PracticeWindow(Dialog):
-    """A window that asks for the best move in one position after another.
+    """A window that shows one position after another and asks for the best move.
 
     Args:
         window: The main window.
         run: The practice run.
-        answer: Callback that performs one of the `PRACTICE_ACTIONS`.
+        answer: Callback that performs an action of `PRACTICE_ACTIONS`.
     """
 
     def __init__(
@@ -374,7 +372,8 @@ class PracticeWindow(Dialog):
         run = self.practice
         self.line.show(run.title)
         self.feedback.show(" ".join(filter(None, [run.verdict, run.sentences])))
-        self.next.show(_("Close") if run.is_over else _("Next"))
+        if run.is_over:
+            self.next.pack_forget()  # "Close" remains
         if run.board is not None:
             self.view.put(run.board)
         if run.answer:
@@ -382,7 +381,7 @@ class PracticeWindow(Dialog):
 
 
 REPLAY_SPEEDS = SPEEDS[:-1]
-"""Turns per second. Excludes the fastest speed of autoplay, which skips animations."""
+"""Replay speeds in turns per second: the autoplay speeds, except the one that skips animations."""
 
 
 class ReplayWindow(Dialog):
@@ -391,9 +390,9 @@ class ReplayWindow(Dialog):
     Args:
         window: The main window.
         record: The game.
-        play_from: Function that continues the game after a number of turns.
+        play_from: Function that starts a game from the position after a given number of turns.
         review: Function that opens the review of the game.
-        is_animated: Whether tiles slide instead of jumping.
+        is_animated: Whether tiles slide instead of jump.
 
     Raises:
         RecordError: If a turn breaks the record's rules.
@@ -451,7 +450,7 @@ class ReplayWindow(Dialog):
     # Navigation
 
     def go(self, name: str) -> None:
-        """Perform one of the `REVIEW_ACTIONS`. Those that need a review have no effect."""
+        """Perform an action of `REVIEW_ACTIONS`. Actions that need a review have no effect."""
         index, last = self.replay.index, len(self.replay)
         jumps = {"page_back": index - PAGE, "page_forward": index + PAGE, "first": 0, "last": last}
         if name in jumps:
@@ -461,7 +460,7 @@ class ReplayWindow(Dialog):
             (actions | {"play_on": self.play_from_here}).get(name, lambda: None)()
 
     def forward(self) -> None:
-        """Go forward one turn; at the end, pause."""
+        """Go forward one turn, or pause at the end of the game."""
         event = self.replay.forward()
         if event is None:
             self.pause()
@@ -525,7 +524,7 @@ class ReplayWindow(Dialog):
             self._play.show(_("Play"), "play")
 
     def change_speed(self, step: int) -> None:
-        """Increase the speed by `step` levels, or decrease it if `step` is negative."""
+        """Increase the replay speed by `step` levels, or decrease it if `step` is negative."""
         speed = REPLAY_SPEEDS.index(self.speed) + step
         self.speed = REPLAY_SPEEDS[min(max(speed, 0), len(REPLAY_SPEEDS) - 1)]
         self._show_index(_("{n} moves a second.").format(n=self.speed))

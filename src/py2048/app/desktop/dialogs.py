@@ -1,7 +1,7 @@
-"""Desktop dialogs: questions, lists, tables, files, custom rules and the board editor.
+"""Desktop dialogs for questions, lists, tables, files, custom rules and the board editor.
 
-Dialogs return immediately and later call a function with the result. Only the system's file dialogs
-block.
+Functions that open a dialog return immediately, and the dialog later calls a function with the
+player's answer. Only the system's file dialogs block.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from tkinter import ttk
+from typing import Any
 
 from py2048.app.controller.controller import fault_of
 from py2048.app.desktop.board_view import CanvasBoard
@@ -30,7 +31,7 @@ WRAP_WIDTH = 400
 """Initial width of wrapped text in unscaled pixels."""
 
 EMPTY_ID = " "
-"""Row ID that represents an empty value, because Tk replaces empty IDs with generated ones."""
+"""Row ID for an empty value. Tk would replace an empty ID with a generated ID."""
 
 
 class Dialog(tk.Toplevel):
@@ -39,12 +40,12 @@ class Dialog(tk.Toplevel):
     Args:
         window: The main window.
         title: The title.
-        size: Initial width and height in unscaled pixels. By default, the dialog is as large as
-            its content and repeats its title as a heading.
+        size: Initial width and height in unscaled pixels. By default, the dialog is as large as its
+            content and shows the title as a heading.
 
     Attributes:
         body: Frame for the content.
-        on_close: Called after the dialog has closed.
+        on_close: Function to call after the dialog has closed.
     """
 
     def __init__(self, window: MainWindow, title: str, size: tuple[int, int] | None = None) -> None:
@@ -98,7 +99,7 @@ class Dialog(tk.Toplevel):
         action()
 
     def add_text(self, text: str = "", colour: str = "ink", *, below: bool = False) -> Text:
-        """Append a label; with `below`, place it at the bottom, above the widgets already there."""
+        """Append a label at the top of the free space or, with `below`, at the bottom."""
         wrap = round(WRAP_WIDTH * self.look.unit)
         label = Text(self.body, text, "small", colour, wraplength=wrap)
         label.pack(side="bottom" if below else "top", fill="x")
@@ -161,7 +162,7 @@ class Dialog(tk.Toplevel):
     def bind_actions(
         self, actions: Sequence[UserAction], do: Callable[[str], object], view: CanvasBoard
     ) -> None:
-        """Bind the keys of actions. Enter and Space work only while the board has the focus."""
+        """Bind the keys of actions. Enter and Space only work when the board has the focus."""
 
         def press(name: str) -> str:
             do(name)
@@ -173,14 +174,14 @@ class Dialog(tk.Toplevel):
                 target.bind(f"<{key}>", lambda _, name=action.name: press(name))  # type: ignore[misc]
 
     def add_buttons(self, *buttons: tuple[str, Callable[[], object]]) -> list[Button]:
-        """Add a row of buttons at the bottom; Enter presses the first one."""
+        """Add a row of buttons at the bottom. Enter presses the first button."""
         row = ttk.Frame(self.body)
         row.pack(side="bottom", fill="x", pady=(self.look.px(8), 0))
         widgets = [
             Button(row, text, command, kind="plain" if index else "primary")
             for index, (text, command) in enumerate(buttons)
         ]
-        for button in reversed(widgets):  # Tab moves in order of creation
+        for button in reversed(widgets):  # Tab follows the order of creation
             button.pack(side="right")
         self.bind("<Return>", lambda _: buttons[0][1]())
         return widgets
@@ -237,7 +238,7 @@ class ListDialog(Dialog):
         return entry
 
     def accept(self) -> None:
-        """Close with the entered text or the selected line; if it is invalid, show an error."""
+        """Close the dialog with the text or the selected line, or show why the text is invalid."""
         typed = self.entry.get().strip() if self.entry else ""
         chosen = typed or "".join(self.table.selection()[:1] if self.table else ())
         is_none, chosen = not chosen, "" if chosen == EMPTY_ID else chosen
@@ -259,25 +260,23 @@ def show_table(window: MainWindow, title: str, lines: Sequence[tuple[str, str]])
 
 
 def ask_file(root: tk.Tk, title: str, kind: FileKind, name: str | None = None) -> Path | None:
-    """Ask for a file with the system's dialog; return `None` if the player cancels.
+    """Open the system's dialog to choose a file. Return `None` if the player cancels.
 
     Args:
         root: The main window.
         title: Title of the dialog.
         kind: The file type.
-        name: Default name of a file to write; `None` asks for a file to read. The system asks for
-            confirmation before replacing a file, but only if the typed name includes the extension.
+        name: Default name of a file to write, or `None` to choose a file to read. The system asks
+            before replacing a file, but only if the typed name includes the extension.
     """
     from tkinter import filedialog
 
     types = [(_(kind.title), f"*{kind.ending}"), (_("All files"), "*")]
+    how: dict[str, Any] = {"parent": root, "title": title, "filetypes": types}
     if name is None:
-        chosen = filedialog.askopenfilename(parent=root, title=title, filetypes=types)
+        chosen = filedialog.askopenfilename(**how)
     else:
-        file = name + kind.ending
-        chosen = filedialog.asksaveasfilename(
-            parent=root, title=title, filetypes=types, initialfile=file
-        )
+        chosen = filedialog.asksaveasfilename(**how, initialfile=name + kind.ending)
     return Path(chosen) if chosen else None
 
 
@@ -292,7 +291,7 @@ VALUE_LABELS = {
         N_("the sum of the board"): "sum",
     },
 }
-"""Values of the drop-down fields, by label."""
+"""Labels and values of the options in drop-down fields."""
 
 END_VALUES = {True: "target", False: "stuck"}
 
@@ -310,11 +309,11 @@ _FIELDS: dict[str, tuple[str, Sequence[str]]] = {
     "scoring": (N_("Points for"), ()),
     "target": (N_("Target"), ("none", *(str(2**rank) for rank in range(4, 18)))),
 }
-"""Labels and suggested values of the fields."""
+"""Labels and suggested values of the form's text fields."""
 
 
 def fields_of(rules: Rules) -> dict[str, str]:
-    """Return the values of the form's fields, in the syntax of custom rules."""
+    """Return the values of the form's fields for `rules`, in the syntax of custom rules."""
     changes = dict(part.split("=") for part in str(rules).partition(":")[2].split(","))
     rows, columns = changes.pop("size").split("x")
     return {"name": DEFAULT_NAME, "rows": rows, "columns": columns} | changes
@@ -338,7 +337,7 @@ def _value_labels(name: str) -> dict[str, str]:
 
 
 class RulesDialog(Dialog):
-    """A form for custom rules, validated on every change.
+    """A form for custom rules, which are validated after every change.
 
     Args:
         window: The main window.
@@ -346,7 +345,7 @@ class RulesDialog(Dialog):
         take: Called with the accepted rules.
 
     Attributes:
-        message: Description of the rules, or the error.
+        message: Label that shows a description of the rules or the error.
     """
 
     def __init__(self, window: MainWindow, rules: Rules, take: Callable[[Rules], object]) -> None:
@@ -362,8 +361,8 @@ class RulesDialog(Dialog):
             offered = [*labels.values(), *suggestions]
             field = self.fields[name] = self.add_field(_(label), value, self.check, offered)
             field.configure(state="readonly" if labels else "normal")
-        # No Tk variable is used: a worker thread whose garbage collector freed the variable would
-        # block until Tk's thread responds.
+        # No Tk variables are used, because a worker thread whose garbage collector frees a variable
+        # would block until Tk's thread responds.
         text = _("The target ends the game")
         self.ends = ttk.Checkbutton(self.body, text=text, command=self.check)
         is_on = values["end"] == END_VALUES[True]
@@ -383,7 +382,7 @@ class RulesDialog(Dialog):
         return rules_of(values | {"end": END_VALUES[self.ends.instate(["selected"])]})
 
     def check(self) -> bool:
-        """Show a description of the rules, or the error; return whether the rules are valid."""
+        """Show a description of the rules or an error, and return whether the rules are valid."""
         fault = fault_of(self.rules)
         text = fault or describe_rules(self.rules())
         style = self.look.text("raised", "danger" if fault else "muted")
@@ -392,7 +391,7 @@ class RulesDialog(Dialog):
         return not fault
 
     def accept(self) -> None:
-        """Start a game with the rules if they are valid."""
+        """Start a game with the entered rules if they are valid."""
         if self.check():
             rules = self.rules()
             self.close_and(lambda: self._take(rules))
@@ -406,7 +405,7 @@ CLEAR_KEYS = ("Delete", "BackSpace", "period")
 
 
 class BoardEditor:
-    """A board being edited, with a cursor. Independent of Tk.
+    """A board that the player edits with a cursor. This class does not use Tk.
 
     Attributes:
         board: The board.
@@ -424,7 +423,7 @@ class BoardEditor:
         self.cursor = (self.cursor[0] + down) % rows, (self.cursor[1] + across) % columns
 
     def change(self, ranks: int) -> None:
-        """Change the rank of the tile at the cursor; below the tile 2, the cell becomes empty."""
+        """Change the rank of the tile at the cursor. Ranks below 1 empty the cell."""
         value = self.board[self.cursor]
         self.put(max(0, (value.bit_length() - 1 if value else 0) + ranks))
 
@@ -438,10 +437,10 @@ class BoardEditor:
         self.board = self._uncropped = Board.empty(*self.board.shape)
 
     def resize(self, rows: int, columns: int) -> None:
-        """Crop the board, or add empty cells, at the right and the bottom.
+        """Crop the board at the right and at the bottom, or add empty cells there.
 
-        If the board grows again before any tile is changed, cropped tiles reappear. This matters
-        because the size is briefly ``1`` while ``10`` is typed.
+        Cropped tiles reappear if the board grows again before any tile is changed. This matters
+        because a player who types the size ``10`` first enters the size ``1``.
 
         Raises:
             BoardError: If the size is invalid.
@@ -457,7 +456,7 @@ class BoardEditor:
 
     @property
     def fault(self) -> str:
-        """Reason why no game can start from this board, or "" if one can."""
+        """The reason why no game can start from this board, or "" if a game can start."""
         if not self.board.max_tile:
             return _("Put a tile on the board first.")
         return "" if self.board.can_move() else _("No move is possible on this board.")
@@ -524,7 +523,7 @@ class EditorDialog(Dialog):
         self._draw()
 
     def resize(self) -> None:
-        """Resize the board to the size entered, or show why the size is invalid."""
+        """Resize the board to the entered size, or show why the size is invalid."""
         texts = [field.get().strip() for field in self.sides]
         if not all(map(str.isdecimal, texts)):
             self.fault.show(_("Rows and columns are whole numbers, such as 4."))
@@ -545,7 +544,7 @@ class EditorDialog(Dialog):
             view.create_rectangle(*corners, outline=self.look.theme.accent, width=3, tags="cursor")
 
     def accept(self) -> None:
-        """Play from the board if a game can start from it; otherwise show the reason."""
+        """Start a game from the board, or show the reason why no game can start."""
         if fault := self.editor.fault:
             self.fault.show(fault)
         else:

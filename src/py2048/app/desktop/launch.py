@@ -1,4 +1,4 @@
-"""`GameWindow` draws its first frame before it opens the store."""
+"""`GameWindow`, which draws its first frame before the store is opened."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from py2048.app.desktop.app import DesktopApp
     from py2048.app.session import Session
 
-SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")  # close the window; Windows has no SIGHUP
+SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")  # Signals that close the window. Windows has no SIGHUP.
 SIGNAL_POLL_MS = 400
 
 NO_FONTS = "no window can be opened: no fonts are installed (sudo apt install fonts-dejavu-core)"
@@ -35,12 +35,12 @@ ICON_SIDES = (128, 64, 32, 16)
 
 
 class GameWindow:
-    """The window of a game. Takes the same arguments as `py2048.app.desktop.run`.
+    """The window of a game. The arguments are those of `py2048.app.desktop.run`.
 
     Attributes:
         root: The Tk window.
         window: The widgets.
-        app: The application, once the session is open.
+        app: The application, or None until the session is open.
         is_closed: Whether the window was closed.
     """
 
@@ -117,10 +117,10 @@ class GameWindow:
         self._early_keys.clear()
 
     def run(self) -> int:
-        """Play until the window is closed by the player or a signal; return the exit status.
+        """Play until the player or a signal closes the window; return the exit status.
 
         Raises:
-            Exception: The first error raised in a Tk callback; it closes the window.
+            Exception: The first exception raised in a Tk callback, which also closes the window.
         """
         try:
             with self._deferred_signals():
@@ -138,7 +138,7 @@ class GameWindow:
 
     @contextmanager
     def _deferred_signals(self) -> Iterator[None]:
-        """Record signals instead of exiting, so that pending changes can be saved."""
+        """Record signals instead of exiting, so that pending changes can still be saved."""
 
         def record(number: int, _: object) -> None:
             self._signal = number
@@ -155,13 +155,13 @@ class GameWindow:
                 signal.signal(number, handler)
 
     def _poll_signals(self) -> None:
-        """Close the window after a signal. Tk's loop delays signal handlers, so this is polled."""
+        """Close the window after a signal. Signals are polled because Tk delays their handlers."""
         if not self._signal:
             self.root.after(SIGNAL_POLL_MS, self._poll_signals)
             return
-        # Tk's file dialog waits for this variable in a loop that outlives the window.
+        # An open Tk file dialog would outlive the window. Setting this variable closes it.
         self.root.setvar("::tk::Priv(selectFilePath)", "")
-        self.root.after(1, self.close)  # not an idle callback, which could run during a layout
+        self.root.after(1, self.close)  # an idle callback could run during a layout
 
     def close(self) -> None:
         """Close the window and cancel its timers."""
@@ -173,7 +173,7 @@ class GameWindow:
             app.close()
         for timer in root.tk.splitlist(root.tk.call("after", "info")):
             root.tk.call("after", "cancel", timer)
-        root.quit()  # otherwise the main loop would run until the process's last window closes
+        root.quit()  # otherwise the loop runs until the last window closes
         root.destroy()
 
     def _press(self, event: tk.Event[tk.Misc]) -> str | None:
@@ -187,18 +187,18 @@ class GameWindow:
             self.app.controller.do(name)
 
     def _on_error(self, _kind: object, error: BaseException, _trace: object) -> None:
-        """Close the window and let `run` raise the error, which Tk would only print."""
+        """Close the window and let `run` raise the exception, which Tk would only print."""
         self._error = self._error or error
         self.close()
 
 
 class WindowState:
-    """Window settings in a JSON file, which is faster to read than the store.
+    """Window settings in a JSON file, which loads faster than the store.
 
     A missing or damaged file counts as empty.
 
     Args:
-        path: The file. With `None`, nothing is saved.
+        path: The file, or `None` to save nothing.
     """
 
     def __init__(self, path: Path | None) -> None:
@@ -210,11 +210,11 @@ class WindowState:
                 self._values = values if isinstance(values, dict) else {}
 
     def get(self, key: str) -> str:
-        """Return a value, or "" if it is missing."""
+        """Return a setting, or "" if it is missing."""
         return str(self._values.get(key, ""))
 
     def set(self, **values: str) -> None:
-        """Save values; write errors are ignored."""
+        """Save values, ignoring write errors."""
         if self._path is None or values.items() <= self._values.items():
             return
         self._values |= values
@@ -250,13 +250,13 @@ def _scale(root: tk.Tk) -> float:
 
 
 def _on_screen(root: tk.Tk, width: float, height: float) -> tuple[int, int]:
-    """Limit a window's size to the screen, minus a margin for title and task bars."""
+    """Limit the size of a window to the screen without the title bar and the task bar."""
     max_width, max_height = root.winfo_screenwidth() * 0.96, root.winfo_screenheight() * 0.9
     return round(min(max_width, width)), round(min(max_height, height))
 
 
 def usable_geometry(root: tk.Tk, geometry: str) -> str:
-    """Fit a saved geometry to the screen; return "" if it is off-screen or invalid."""
+    """Fit a saved geometry to the screen, or return "" if it is off-screen or invalid."""
     found = re.fullmatch(r"(\d+)x(\d+)(\+(\d+)\+(\d+))?", geometry)
     if found is None:
         return ""

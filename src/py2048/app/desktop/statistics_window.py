@@ -1,100 +1,62 @@
-"""Statistics of the finished games, and the window that shows them."""
+"""Statistics of finished games, and a window that shows these statistics."""
 
 from __future__ import annotations
 
 import tkinter as tk
-from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from statistics import fmean, median
+from statistics import fmean
 from tkinter import ttk
 from typing import Literal
 
-from py2048.app.controller.controller import CATEGORY_LABELS, title_of_rules
+from py2048.app.controller.controller import title_of_rules
 from py2048.app.desktop.board_view import CanvasBoard
 from py2048.app.desktop.dialogs import Dialog
 from py2048.app.desktop.style import Graph, NumberCards, Text, text_width
 from py2048.app.desktop.window import MainWindow
-from py2048.app.session import RecordSummary, Session
+from py2048.app.session import Session
 from py2048.core.board import Board
 from py2048.core.errors import Py2048Error
-from py2048.core.language import N_, _, number
+from py2048.core.language import _, number
+from py2048.presentation.result import Statistic
 from py2048.presentation.screen import spellings
+from py2048.review.report import CareerTotals
 
-MAX_GAMES = 10_000
-ALL = "all"
-CATEGORIES = {ALL: N_("all"), "plain": N_("plain")} | CATEGORY_LABELS
 SIZE = 620, 680
 TREND_GAMES = 10
 PLACEHOLDER = Board.parse(". . . ./. 2 . ./. . 2 4/2 4 8 16")
-"""Board to show as long as there is no finished game."""
+"""The board to show if there are no finished games."""
 
 
-@dataclass(frozen=True, slots=True)
-class GameStatistics:
-    """Statistics of finished games.
-
-    Attributes:
-        scores: Score of each game, oldest first.
-        tiles: Number of games by largest tile, in increasing order of the tile.
-        won: Number of games in which the target was reached.
-        moves: Total number of turns.
-    """
-
-    scores: tuple[int, ...]
-    tiles: tuple[tuple[int, int], ...]
-    won: int
-    moves: int
-
-    @property
-    def lines(self) -> tuple[tuple[str, str], ...]:
-        """Labels and formatted values for the summary."""
-        games = len(self.scores)
-        if not games:
-            return ((_("Games"), _("none yet")),)
-        won = f"{number(self.won)} ({100 * self.won / games:.0f} %)"
-        return (
-            (_("Games"), number(games)),
-            (_("Won"), won),
-            (_("Best"), number(max(self.scores))),
-            (_("Mean"), number(fmean(self.scores))),
-            (_("Median"), number(median(self.scores))),
-            (_("Largest tile"), f"{self.tiles[-1][0]}"),
-            (_("Moves"), number(self.moves)),
-        )
-
-    @property
-    def trend(self) -> tuple[float, ...]:
-        """Moving average of the scores over `TREND_GAMES` games."""
-        ends = range(1, len(self.scores) + 1)
-        return tuple(fmean(self.scores[max(0, end - TREND_GAMES) : end]) for end in ends)
+def figures(totals: CareerTotals | None) -> list[Statistic]:
+    """Return labels and values for a player's games under the same rules."""
+    if totals is None:
+        return [Statistic(_("Games"), _("none yet"))]
+    return [
+        Statistic(_("Games"), number(totals.games)),
+        Statistic(_("Won"), f"{number(totals.won)} ({100 * totals.won / totals.games:.0f} %)"),
+        Statistic(_("Best"), number(totals.best_score)),
+        Statistic(_("Mean"), number(totals.mean_score)),
+        Statistic(_("Median"), number(totals.median_score)),
+        Statistic(_("Largest tile"), f"{totals.largest_tile}"),
+        Statistic(_("Moves"), number(totals.moves)),
+    ]
 
 
-def summarise(
-    games: Sequence[RecordSummary], rules: str = ALL, category: str = ALL
-) -> GameStatistics:
-    """Summarise the games that match the rules and the category."""
-    chosen = sorted(
-        (game for game in games if rules in (ALL, game.rules) and category in (ALL, game.category)),
-        key=lambda game: game.finished,
-    )
-    return GameStatistics(
-        tuple(game.score for game in chosen),
-        tuple(sorted(Counter(game.max_tile for game in chosen).items())),
-        sum(game.outcome == "won" for game in chosen),
-        sum(game.plies for game in chosen),
-    )
+def trend(scores: Sequence[int]) -> list[float]:
+    """Return the moving average of scores over `TREND_GAMES` games."""
+    ends = range(1, len(scores) + 1)
+    return [fmean(scores[max(0, end - TREND_GAMES) : end]) for end in ends]
 
 
 class StatisticsWindow(Dialog):
-    """Statistics of the finished games, with two graphs.
+    """Statistics of a player's games with two graphs, based on the stored summary.
 
     Args:
         window: The main window.
         session: The session whose games are summarised.
 
     Attributes:
-        summary: Statistics of the selected games.
+        career: The summary of the games under the selected rules.
         scores: Graph of the scores.
         tiles: Graph of the largest tiles.
     """
@@ -103,21 +65,21 @@ class StatisticsWindow(Dialog):
         super().__init__(window, _("Your games"), SIZE)
         fault = ""
         try:
-            self._games = session.finished(limit=MAX_GAMES)
+            found = session.totals()
         except Py2048Error as error:
-            self._games, fault = [], str(error)
+            found, fault = [], str(error)
+        self._session = session
+        self._totals = {each.rules: each for each in found}
         (close,) = self.add_buttons((_("Close"), self.close))
-        texts = dict.fromkeys(game.rules for game in self._games)
-        titles = Counter(map(title_of_rules, texts))
-        names = {text: title_of_rules(text) for text in texts if titles[title_of_rules(text)] == 1}
-        self._rules = {_(ALL): ALL} | {names.get(text, text): text for text in texts}
-        self._categories = {_(title): name for name, title in CATEGORIES.items()}
-        rules = str(session.rules)
-        selected = next((name for name, text in self._rules.items() if text == rules), _(ALL))
-        self.rules = self.add_field(_("Rules"), selected, self.refresh, list(self._rules))
-        self.category = self.add_field(_("Played"), _(ALL), self.refresh, list(self._categories))
-        for field in (self.rules, self.category):
-            field.configure(state="readonly")
+        texts = dict.fromkeys([str(session.rules), *self._totals])
+        titles = [*map(title_of_rules, texts)]
+        names = [
+            title if titles.count(title) == 1 else text
+            for title, text in zip(titles, texts, strict=True)
+        ]
+        self._rules = dict(zip(names, texts, strict=True))
+        self.rules = self.add_field(_("Rules"), names[0], self.refresh, names)
+        self.rules.configure(state="readonly")
         if fault:
             self.add_text(fault, "danger")
         self._numbers = NumberCards(self.body)
@@ -144,18 +106,18 @@ class StatisticsWindow(Dialog):
         return graph
 
     def _lay_out_plots(self, event: tk.Event[tk.Misc]) -> None:
-        """Place the graphs side by side if the window is wide, otherwise one above the other."""
+        """Place the graphs side by side in a wide window, or one above the other."""
         side: Literal["left", "top"] = "left" if event.width > 1.6 * event.height else "top"
         for card in self._cards:
             card.pack(side=side, fill="both", expand=True, padx=2, pady=2)
 
     def refresh(self) -> None:
-        """Update the statistics for the current selection."""
-        rules, category = self._rules[self.rules.get()], self._categories[self.category.get()]
-        self.summary = summarise(self._games, rules, category)
-        self._numbers.show(self.summary.lines)
+        """Update the statistics for the selected rules."""
+        rules = self._rules[self.rules.get()]
+        self.career = self._session.career(rules)
+        self._numbers.show(figures(self._totals.get(rules)))
         shown, hidden = self._plots, self._placeholder
-        if not self.summary.scores:
+        if not self.career.recent:
             shown, hidden = hidden, shown
         hidden.pack_forget()
         shown.pack(fill="both", expand=True)
@@ -163,15 +125,16 @@ class StatisticsWindow(Dialog):
             graph.draw()
 
     def _draw_scores(self, graph: Graph) -> None:
-        scores, trend = self.summary.scores, self.summary.trend
+        scores = [each.score for each in self.career.recent]
         last = max(1, len(scores) - 1)
         _begin(graph, max(scores, default=0))
         for index, score in enumerate(scores):
             graph.dot(graph.x(index / last), graph.y(score), graph.look.theme.muted)
-        graph.line([(graph.x(index / last), graph.y(value)) for index, value in enumerate(trend)])
+        points = enumerate(trend(scores))
+        graph.line([(graph.x(index / last), graph.y(value)) for index, value in points])
 
     def _draw_tiles(self, graph: Graph) -> None:
-        tiles, line = self.summary.tiles, graph.look.px(12)
+        tiles, line = sorted(self.career.tiles.items()), graph.look.px(12)
         _begin(graph, max((count for _tile, count in tiles), default=0), 2 * line)
         for index, (tile, count) in enumerate(tiles):
             colour = graph.look.theme.tile(tile or 2).background
@@ -185,6 +148,6 @@ class StatisticsWindow(Dialog):
 
 
 def _begin(graph: Graph, top: float, footer: int = 0) -> None:
-    """Draw labelled grid lines at 0, at the maximum and, if that is an integer, at half of it."""
+    """Draw labelled grid lines at 0, at the maximum and, if it is even, at half the maximum."""
     values = (0, top) if top % 2 else (0, top / 2, top)
     graph.begin(top, {value: number(value) for value in values}, footer)

@@ -1,6 +1,6 @@
-"""Fonts, ttk styles and the widgets of the desktop game.
+"""Fonts, ttk styles and widgets of the desktop application.
 
-Widgets are ttk widgets with styles created by `Look`, so Tk handles layout, focus and theme
+Widgets are ttk widgets with styles created by `Look`, so that Tk handles layout, focus and theme
 changes. Only boards and graphs are canvases.
 """
 
@@ -19,7 +19,7 @@ from py2048.presentation.board_image import encode, glyph, rounded
 from py2048.presentation.themes import RADIUS, TYPE, Theme, mixed
 
 FAMILIES = ("Inter", "Segoe UI Variable Text", "Cantarell", "Noto Sans")
-"""Font families in order of preference. If none is installed, the system's default is used."""
+"""Font families in order of preference. The last resort is the system's default font."""
 
 FONTS = {name: (pixels, weight >= 600) for name, (pixels, _height, weight) in TYPE.items()} | {
     "tiny": (9, True),
@@ -46,7 +46,7 @@ def line_height(root: tk.Misc, font: str) -> int:
 
 
 class Look:
-    """ttk styles, created on demand and repainted when the theme or scale changes.
+    """The ttk styles, created on demand and repainted when the theme or scale changes.
 
     Args:
         root: The main window.
@@ -54,7 +54,7 @@ class Look:
         scale: Scale factor of the screen, relative to 96 dpi.
 
     Attributes:
-        unit: Scale factor for text, which increases with the window's size.
+        unit: Scale factor for text, which grows with the window's size.
     """
 
     def __init__(self, root: tk.Tk, theme: Theme, scale: float) -> None:
@@ -74,7 +74,7 @@ class Look:
         self.change(unit=scale)
 
     def px(self, pixels: float) -> int:
-        """Convert unscaled pixels to pixels of this screen."""
+        """Convert unscaled pixels to physical pixels of this screen."""
         return round(pixels * self.scale)
 
     def colour(self, name: str) -> str:
@@ -95,19 +95,19 @@ class Look:
             paint()
 
     def _register(self, name: str, paint: Callable[[], object]) -> str:
-        """Call `paint` after every change, and now if `name` is new; return `name`."""
+        """If `name` is new, call `paint` now and after every theme change. Return `name`."""
         if name not in self._paint_functions:
             self._paint_functions[name] = paint
             paint()
         return name
 
     def picture(self, name: str, draw: Callable[[], Image.Image]) -> str:
-        """Register a named Tk image; Tk keeps it alive without a Python object."""
+        """Register a named Tk image, which Tk keeps even without a Python object."""
         create = partial(self.root.tk.call, "image", "create", "photo", name, "-format", "png")
         return self._register(name, lambda: create("-data", encode(draw())))
 
     def icon(self, name: str, colour: str = "ink", background: str = "") -> str:
-        """Return an icon's image. A `background` fades the icon, as on disabled buttons."""
+        """Return the image of an icon, faded into `background` if given, as on disabled buttons."""
 
         def draw() -> Image.Image:
             ink = self.colour(colour)
@@ -132,7 +132,7 @@ class Look:
         return self._with_colours(f"{background}.TFrame", background)
 
     def _element(self, name: str, size: tuple[int, int], border: int, *pictures: Any) -> str:
-        """Create a style element from images, which stretch only inside their border."""
+        """Create a style element from images, without stretching their borders."""
         if name not in self.style.element_names():
             options: Any = {"width": size[0], "height": size[1], "border": border, "padding": 0}
             self.style.element_create(name, "image", *pictures, sticky="nswe", **options)
@@ -170,7 +170,7 @@ class Look:
 
         Args:
             background: Name of the theme colour behind the button.
-            kind: "primary", "plain", "danger" or "ghost" (without a face).
+            kind: "primary", "plain", "danger" or "ghost". "ghost" has the colour behind the button.
         """
         room, radius = self.px(Button.RING_PADDING), self.px(RADIUS["button"])
         style = f"{background}.{kind}.TButton"
@@ -222,8 +222,8 @@ class Text(ttk.Label):
     Args:
         parent: The parent widget.
         text: The text.
-        kind: Font from `FONTS`. With `fit="line"`, several fonts may be given, separated by spaces;
-            the first in which the text fits is used.
+        kind: A font from `FONTS`. With `fit="line"`, this may be several fonts separated by spaces,
+            and the label uses the first font in which the text fits.
         colour: Name of the text colour in the theme.
         background: Name of the background colour in the theme.
         fit: "wrap" to wrap lines, "line" to truncate to one line, or "" to keep the natural size.
@@ -254,14 +254,14 @@ class Text(ttk.Label):
         return str(self["text"])
 
     def show(self, *versions: str) -> None:
-        """Show the first version of a text that fits into the width."""
+        """Show the first of several versions of a text that fits into the label's width."""
         if versions != self._versions:
             self._versions = versions
             self.configure(text=versions[0])
             self.fit(self.winfo_width())
 
     def fit(self, width: int) -> None:
-        """Fit the text to a width in pixels."""
+        """Fit the text to a label width in pixels."""
         if self._fit == "wrap":
             self.configure(wraplength=max(width - 4, 60))
         elif self._fit == "line" and width > 1:
@@ -279,7 +279,7 @@ class Text(ttk.Label):
 class TextArea(ttk.Frame):
     """A text area with a fixed number of lines, so that the widgets around it never move.
 
-    If the text has two lines, the first line is larger.
+    If the text has two lines, the first line has a larger font.
 
     Attributes:
         text: The whole text.
@@ -297,7 +297,7 @@ class TextArea(ttk.Frame):
         self.reserve(rows)
 
     def reserve(self, rows: int) -> None:
-        """Set the height to a number of text rows, the first of which may be larger."""
+        """Set the height in rows of text. The first row may have a larger font than the others."""
         first = max(line_height(self, kind) for kind in ("button", self._kind))
         self.configure(height=first + (rows - 1) * line_height(self, self._kind) + 8)
 
@@ -311,7 +311,7 @@ class TextArea(ttk.Frame):
 
 
 class NumberCard(ttk.Frame):
-    """A card that shows a number below its label.
+    """A card that shows a label and, below it, a number.
 
     Attributes:
         value: The number.
@@ -336,7 +336,7 @@ class NumberCard(ttk.Frame):
 
 
 class NumberCards(ttk.Frame):
-    """Number cards in rows of equal length.
+    """A grid of number cards, with rows of equal length.
 
     Args:
         parent: The parent widget.
@@ -357,7 +357,7 @@ class NumberCards(ttk.Frame):
         self.lay_out(self.winfo_width())
 
     def lay_out(self, width: int) -> None:
-        """Arrange the cards in rows for a width in pixels."""
+        """Arrange the cards in rows that fit into a width in pixels."""
         if not self._cards:
             return
         count, min_width = len(self._cards), MIN_CARD_WIDTH * look_of(self).unit
@@ -372,19 +372,19 @@ class NumberCards(ttk.Frame):
 
 
 class Button(ttk.Button):
-    """A button with text, an icon or both. If the text is hidden, it becomes the tooltip.
+    """A button with text, an icon or both. Hidden text is shown as a tooltip.
 
     Args:
         parent: The parent widget.
         text: The text or tooltip.
         command: Called when the button is pressed.
-        kind: "primary", "plain", "danger" or "ghost" (without a face).
-        icon: Name from `py2048.presentation.board_image.LINES`.
+        kind: "primary", "plain", "danger" or "ghost". "ghost" has the colour behind the button.
+        icon: Name of an icon in `py2048.presentation.board_image.LINES`.
         background: Name of the theme colour behind the button.
         has_text: Whether the text is shown beside the icon.
     """
 
-    RING_PADDING = 5  # space around the button for its focus ring, in unscaled pixels
+    RING_PADDING = 5  # Space for the focus ring around a button, in unscaled pixels.
 
     def __init__(
         self,
@@ -415,7 +415,7 @@ class Button(ttk.Button):
         return str(self["text"])
 
     def show(self, text: str, icon: str = "") -> None:
-        """Change the text and, if given, the icon."""
+        """Change the button's text and, if given, its icon."""
         self.configure(text=text)
         if icon:
             faint = self._look.icon(icon, self._ink, self._background)
@@ -442,7 +442,7 @@ class Button(ttk.Button):
 
 
 class Flow(ttk.Frame):
-    """Buttons in rows that wrap at the available width and fill it."""
+    """Rows of buttons that wrap at the available width and fill each row."""
 
     def __init__(self, parent: tk.Misc, background: str = "raised") -> None:
         super().__init__(parent, style=look_of(parent).frame(background))
@@ -450,12 +450,12 @@ class Flow(ttk.Frame):
         self.bind("<Configure>", lambda event: self.lay_out(event.width))
 
     def add(self, text: str, command: Callable[[], object], **options: Any) -> Button:
-        """Add a button; `options` are those of `Button`."""
+        """Add a button; `options` are passed to `Button`."""
         self._buttons.append(Button(self, text, command, background=self._background, **options))
         return self._buttons[-1]
 
     def lay_out(self, width: int) -> None:
-        """Arrange the buttons in rows for a width in pixels."""
+        """Arrange the buttons in rows that fit into a width in pixels."""
         rows: list[list[Button]] = [[]]
         width_of = Button.winfo_reqwidth
         for button in self._buttons:
@@ -502,11 +502,11 @@ class Graph(tk.Canvas):
             self._draw(self)
 
     def begin(self, top: float, lines: dict[float, str], footer: int = 0) -> None:
-        """Set the vertical scale and draw the grid lines.
+        """Set the vertical scale of the graph and draw the grid lines.
 
         Args:
             top: Value at the top of the graph.
-            lines: Labels of the grid lines, keyed by the lines' values.
+            lines: Labels of the grid lines by value.
             footer: Height in pixels reserved below the graph.
         """
         edge = self.look.px(6)
@@ -520,7 +520,7 @@ class Graph(tk.Canvas):
             self.write(label_width, y, text, anchor="e")
 
     def x(self, share: float) -> float:
-        """Return the x coordinate of a position given as a share (0-1) of the width."""
+        """Convert a position from 0 (left) to 1 (right) to an x coordinate."""
         return self._box[0] + share * (self._box[2] - self._box[0])
 
     def y(self, value: float) -> float:
@@ -532,7 +532,7 @@ class Graph(tk.Canvas):
         self.create_text(x, y, text=text, fill=self.look.colour(colour), font="caption", **options)
 
     def bar(self, index: int, count: int, value: float, colour: str) -> tuple[float, float, float]:
-        """Draw bar `index` of `count`; return its centre, its top and the width for a label."""
+        """Draw bar number `index` of `count`; return its centre, top and label width."""
         width = self.x(1 / count) - self.x(0)
         x, top = self.x((index + 0.5) / count), self.y(value)
         half = min(0.42 * width, 30 * self.look.unit)
@@ -541,7 +541,7 @@ class Graph(tk.Canvas):
         return x, top, width
 
     def dot(self, x: float, y: float, colour: str, tag: str = "dot") -> None:
-        """Draw a dot, shifted so that it is not cut off at the left or right edge."""
+        """Draw a dot, moved inwards if the edge of the graph would cut it off."""
         radius = self.look.px(4 if tag == "tick" else 3)
         x = max(self._box[0] + radius, min(x, self._box[2] - radius))
         box = x - radius, y - radius, x + radius, y + radius
@@ -554,7 +554,7 @@ class Graph(tk.Canvas):
         *,
         is_filled: bool = False,
     ) -> None:
-        """Draw a line, optionally with a tinted area below it."""
+        """Draw a line, optionally with a tinted area below the line."""
         theme = self.look.theme
         if len(points) > 1:
             if is_filled:
@@ -573,7 +573,7 @@ COLOURS = (
     ("TCombobox TEntry TScale", "background=panel"),
     ("Treeview", "background=raised"),
 )
-"""Style names, and the options to set to theme colours."""
+"""The ttk options that take theme colours, by style name."""
 
 STATES = (
     (".", "disabled", "foreground=muted"),
@@ -586,14 +586,14 @@ STATES = (
     ("TCheckbutton", "selected", "indicatorbackground=accent indicatorforeground=on_accent"),
     ("Treeview", "selected", "background=accent foreground=on_accent"),
 )
-"""Style names, a widget state, and the options to set to theme colours in that state."""
+"""The ttk options that take theme colours, by style name and widget state."""
 
 CLASSIC_WIDGETS = {
     "Listbox": "background=panel foreground=ink selectBackground=accent selectForeground=on_accent",
     "Menu": "background=panel foreground=ink activeBackground=accent activeForeground=on_accent"
     " selectColor=accent disabledForeground=muted",
 }
-"""Options to set to theme colours for drop-down lists and menus, which ttk does not style."""
+"""Tk options for theme colours in drop-down lists and menus, which ignore ttk styles."""
 
 
 def _options(look: Look, text: str) -> dict[str, str]:

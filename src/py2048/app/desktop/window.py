@@ -24,12 +24,14 @@ if TYPE_CHECKING:
 # Unscaled pixels.
 MIN_WIDTH, MIN_HEIGHT = 320, 300
 STRIP_WIDTH, NARROW_WIDTH, MIN_COLUMN_WIDTH = 280, 480, 304
-"""Widths of the strip of scores and buttons: beside the board, up to which it counts as narrow, and
-the minimum above the board.
+"""Widths of the strip with the scores and buttons.
+
+The strip has the first width beside the board, uses its narrow design below the second width, and
+has at least the third width above the board.
 """
 
 MIN_SCORE_WIDTH, MAX_RESULT_WIDTH = 124, 460
-"""Width in which points fit beside the word "Score", and maximum width of the result overlay."""
+"""Minimum width of the points beside the word "Score"; maximum width of the result overlay."""
 
 TOOLS = (
     ("undo", N_("Undo"), "undo"),
@@ -38,35 +40,35 @@ TOOLS = (
     ("new", N_("New"), "new"),
     ("more", N_("More"), "more"),
 )
-"""Actions, labels and icons of the buttons."""
+"""Actions, labels and icons of the strip's buttons."""
 
 BUTTON_FITS: Any = (15, "left", 10, 12), (13, "left", 8, 8), (13, "text", 6, 10), (11, "text", 2, 7)
-"""Font size, icon position and padding of the buttons. The first combination that fits is used."""
+"""Font size, icon position and padding of buttons. The first combination that fits is used."""
 
 
 def text_unit(height: float, scale: float) -> float:
-    """Return the scale factor of text, which is up to 50 % larger in tall windows."""
+    """Return the scale factor for text, which is up to 50 % larger in tall windows."""
     return scale * min(1.5, max(1.0, round(1.1 * height / scale / 100 + 6) / 16))
 
 
 def opening_size(screen_height: int, scale: float) -> tuple[float, float]:
-    """Return the window's initial width and height: with its menu 85 % of the screen's height."""
+    """Return the initial size of the window, whose height is 85 % of the screen height."""
     height = 0.85 * screen_height - 30 * scale
     return height + STRIP_WIDTH * text_unit(height, scale), height
 
 
 class MainWindow:
-    """The game's widgets and their responsive layout.
+    """The widgets of the game's window, with their responsive layout.
 
     Args:
         root: The window to fill.
         theme: The initial theme.
         scale: Scale factor of the screen, relative to 96 dpi.
-        do: Called with the name of an action when a gesture or a button triggers it.
+        do: Called with the name of an action after a gesture or when a button is pressed.
 
     Attributes:
         look: The styles.
-        result: The result in the overlay; set before the overlay appears.
+        result: The result for the overlay, which is set before the overlay appears.
     """
 
     def __init__(
@@ -83,7 +85,8 @@ class MainWindow:
         for name, text, icon in TOOLS:
             self.buttons[name] = self.tools.add(_(text), partial(do, name), icon=icon)
         self.line = TextArea(strip, 2, "small", "muted", "page")
-        for part in (self.header, self.tools, self.line):
+        self.race = Text(strip, "", "small", "ink", "page")
+        for part in (self.header, self.tools, self.line, self.race):
             part.pack(fill="x", pady=(0, look.px(4)))
         self.notice = NoticeBar(strip, self.lay_out)
         self.result: Result | None = None
@@ -104,7 +107,7 @@ class MainWindow:
             self.lay_out()
 
     def lay_out(self) -> None:
-        """Place the strip beside or above the board, wherever the board is larger."""
+        """Place the strip beside or above the board, so that the board is as large as possible."""
         width, height, margin = self.root.winfo_width(), self.root.winfo_height(), self.board.margin
         if min(width, height) < 100:
             return
@@ -119,7 +122,7 @@ class MainWindow:
             side = min(inner_width, max(above.width, round(MIN_COLUMN_WIDTH * self.look.unit)))
         strip_height = self._fit_strip(side, is_beside=is_beside) + margin
         lift = 0 if is_beside else strip_height
-        if lift:  # a narrower strip may be higher
+        if lift:  # A narrower strip can be higher, so fit the board again.
             grid = BoardGrid.fit(shape, inner_width, max(60, inner_height - lift))
         x = (inner_width - grid.width - (margin + side) * is_beside) // 2
         y = max(0, inner_height - grid.height - lift) // 2
@@ -130,13 +133,13 @@ class MainWindow:
         self._place_panel()
 
     def _fit_strip(self, width: int, *, is_beside: bool) -> int:
-        """Fit scores, buttons, message and notice to a width; return their height."""
+        """Fit the strip's contents into a width; return their height."""
         unit, is_narrow = self.look.unit, width < NARROW_WIDTH * self.look.unit
         ring = self.look.px(Button.RING_PADDING)
         self.strip.place(width=width)
         self.header.fit(width, is_beside=is_beside)
         self.notice.label.fit(width - round(110 * unit))
-        self.line.reserve(8 if is_beside else 2 + is_narrow)
+        self.line.reserve((3 if self.race.text else 8) if is_beside else 2 + is_narrow)
         for pixels, icon, *pads in BUTTON_FITS:
             self.root.tk.call("font", "configure", "tools", "-size", -round(pixels * unit))
             padding = [round(pad * unit) + ring for pad in pads]
@@ -151,7 +154,7 @@ class MainWindow:
     # Messages
 
     def say(self, text: str) -> None:
-        """Show a message; if it has two lines, the first line is larger."""
+        """Show a message. The first of two lines has a larger font."""
         self.line.show(text)
 
     def warn(self, text: str) -> None:
@@ -159,32 +162,38 @@ class MainWindow:
         self.notice.show(warning=_("Warning: {text}").format(text=text))
 
     def show_unsaved(self, reason: str) -> None:
-        """Show why changes are not saved; an empty reason removes the notice."""
+        """Show why changes are not saved. An empty reason removes the notice."""
         text = _("Not saved: {reason}").format(reason=reason)
         self.notice.show(unsaved=text if reason else "")
 
     @property
     def message(self) -> str:
-        """The notice if there is one, otherwise the message."""
+        """The displayed notice, or the message if there is no notice."""
         return self.notice.text or self.line.text
 
     # Buttons, coach and result
 
     def show_status(self, status: Status, *, is_playing: bool) -> None:
         """Update scores and buttons."""
+        lines = len(self.header.status.race)
         self.header.show(status)
+        self.race.show("\n".join(map("  ".join, status.race)))
+        if len(status.race) != lines:
+            self.lay_out()
         self.buttons["undo"].enable(is_on=status.can_undo)
         text, icon = (_("Pause"), "pause") if is_playing else (_("Watch it play"), "play")
-        self.buttons["autoplay"].show(text, icon)
+        if self.buttons["autoplay"].text != text:
+            self.buttons["autoplay"].show(text, icon)
+            self.lay_out()
 
     def show_coach(self, status: CoachStatus | None) -> None:
-        """Show the coach's facts above the board and its comment below it; `None` hides them."""
+        """Show the coach's figures above the board and the comment below; `None` hides both."""
         self.header.show_coach(status.facts if status else ())
         if status and status.comment:
             self.say(status.comment)
 
     def cover(self, result: Result | None) -> None:
-        """Show a result as an overlay once the last move's animation ends; `None` removes it."""
+        """Show a result overlay after the animation of the last move, or remove it for `None`."""
         is_update = result is not None and result.is_update_of(self.result)
         self.result = result
         if is_update:
@@ -219,7 +228,7 @@ class MainWindow:
             self._place_panel()
 
     def _place_panel(self) -> None:
-        """Place the result over the board, or over the whole window if the board is too small."""
+        """Place the result over the board. If the board is too small, cover the whole window."""
         panel, board, look = self.panel, self.board, self.look
         if not panel or not board.cells:
             return
@@ -237,7 +246,7 @@ class MainWindow:
 
 
 class ScoreHeader(ttk.Frame):
-    """The rules and the next tile on the left, and the scores on the right.
+    """Header with the rules and the next tile on the left, and the scores on the right.
 
     Attributes:
         status: The displayed scores and settings.
@@ -256,7 +265,7 @@ class ScoreHeader(ttk.Frame):
         self.status, self._coach = Status(), tuple[str, ...]()
 
     def fit(self, width: int, *, is_beside: bool) -> None:
-        """Place the scores below the rules or at their right, in the largest font that fits."""
+        """Place the scores below the rules or to their right, in the largest font that fits."""
         self._size = width, is_beside
         look, cards = look_of(self), (self._score, self._best)
         for font in ("score", "title", "button", "caption"):
@@ -291,13 +300,13 @@ class ScoreHeader(ttk.Frame):
 
     def _show_line(self) -> None:
         status = self.status
-        facts = self._coach or (_("Next: {tile}").format(tile=status.next_tile), *status.facts)
+        facts = self._coach or (_("Goal: {tile}").format(tile=status.next_tile), *status.facts)
         note = status.note or ("" if self._coach else status.teaching)
         self._line.configure(style=look_of(self).text("page", "accent" if status.note else "muted"))
         self._line.show(*([note] if note else _shortenings(facts)))
 
     def show_gain(self, points: int) -> None:
-        """Briefly show points in the corner of the score."""
+        """Briefly show the points of a move in the corner of the score."""
         self._hide_gain()
         if points:
             style = look_of(self).text("panel", "good" if points > 0 else "danger")
@@ -313,17 +322,17 @@ class ScoreHeader(ttk.Frame):
 
 
 def _shortenings(parts: Sequence[str]) -> Iterator[str]:
-    """Yield the joined parts, then the same without the last part, and so on."""
+    """Yield the text of all parts, then the text without the last part, and so on."""
     for count in range(len(parts), 0, -1):
         yield " · ".join(parts[:count])
 
 
 class NoticeBar(ttk.Frame):
-    """Shows a warning, and the reason why changes are not saved, below the board.
+    """Shows a warning below the board, and the reason why changes are not saved.
 
     Args:
         parent: The parent widget.
-        changed: Called after every change of the text.
+        changed: Called after every change of the displayed text.
     """
 
     def __init__(self, parent: tk.Misc, changed: Callable[[], object]) -> None:
@@ -342,7 +351,7 @@ class NoticeBar(ttk.Frame):
         return "\n".join(filter(None, (self._unsaved, self._warning)))
 
     def show(self, *, warning: str | None = None, unsaved: str | None = None) -> None:
-        """Replace the warning or the reason; an empty string removes it."""
+        """Set the warning or the message about unsaved changes. Empty strings clear them."""
         self._warning = self._warning if warning is None else warning
         self._unsaved = self._unsaved if unsaved is None else unsaved
         self.label.show(self.text)
@@ -357,8 +366,7 @@ class NoticeBar(ttk.Frame):
 
 TK_NAMES = {
     **{name: name.capitalize() for name in ("up", "down", "left", "right", "home", "end")},
-    "escape": "Escape",
-    "f1": "F1",
+    **{name: name.capitalize() for name in ("escape", "f1", "f2")},
     "backspace": "BackSpace",
     "question_mark": "question",
     "equals_sign": "equal",
@@ -366,22 +374,23 @@ TK_NAMES = {
     "pagedown": "Next",
     "enter": "Return",
 }
-"""Tk keysyms that differ from Textual's key names, by key name."""
+"""The Tk keysyms that differ from Textual's key names, by key name."""
 
 
 def tk_keys(action: UserAction) -> tuple[str, ...]:
-    """Return the Tk keysyms of an action's keys, with the prefix ``Control-`` if necessary."""
+    """Return the Tk keysyms of an action's keys, with the prefix ``Control-`` where needed."""
     common = (TK_NAMES.get(key, key.replace("ctrl+", "Control-")) for key in action.keys)
     return (*common, *action.window_keys)
 
 
 _BY_KEY = {key: action for action in ACTIONS for key in tk_keys(action)}
 
-# Modifier masks depend on the system: 0x8 is Alt on X11, Command on macOS and Num Lock on Windows.
+# The meaning of modifier masks depends on the system: 0x8 is Alt on X11, Command on macOS and Num
+# Lock on Windows.
 CONTROL = 0x8 if sys.platform == "darwin" else 0x4
 ALT = {"win32": 0x20000, "darwin": 0x10}.get(sys.platform, 0x8)
 
-# Letter rows of a US keyboard, by the X11 key code of the first letter.
+# Letter rows of a US keyboard. Each key is the X11 key code of the row's first letter.
 _X11_ROWS = {24: "qwertyuiop", 38: "asdfghjkl", 52: "zxcvbnm"}
 _X11_LETTERS = {
     code: letter for first, row in _X11_ROWS.items() for code, letter in enumerate(row, first)
@@ -389,14 +398,14 @@ _X11_LETTERS = {
 
 
 def action_of(keysym: str, state: int = 0, keycode: int = 0, char: str = "") -> UserAction | None:
-    """Return the action of a key press, if any.
+    """Return the action that a key press triggers, or None.
 
-    With a non-Latin keyboard layout, keys act like the keys in the same place on a US keyboard.
+    With a non-Latin keyboard layout, a key acts like the key at the same position on a US keyboard.
 
     Args:
         keysym: Tk's name of the key.
         state: Tk's modifier mask.
-        keycode: Key code, which depends on the system.
+        keycode: Key code, whose meaning depends on the system.
         char: The character typed.
     """
     if state & ALT:
@@ -409,7 +418,7 @@ def action_of(keysym: str, state: int = 0, keycode: int = 0, char: str = "") -> 
 
 
 def _latin_letter(keycode: int) -> str:
-    """Return the letter on this key of a US keyboard, or "" if there is none."""
+    """Return the letter of a key on a US keyboard, or "" if the key has no letter."""
     if sys.platform == "win32":  # key codes are the ASCII codes of the letters
         return chr(keycode).lower() if ord("A") <= keycode <= ord("Z") else ""
     return _X11_LETTERS.get(keycode, "")

@@ -1,10 +1,10 @@
-"""Autosave: writes a session's changes in the background, so play never waits for a disk.
+"""Autosave: writes a session's changes in the background, so that play never waits for a disk.
 
 `StoreAutosave` passes each change to the thread of a `BackgroundWriter`, which retries every write
 until it succeeds. The player's thread waits at most `WRITE_WAIT_S` seconds for the write, and then
-reports the change as unsaved: a change without such a warning is on disk. While the store is
-locked, full or unreachable, the game continues and `unsaved` gives the reason. As soon as the store
-works again, everything is saved.
+reports the change as unsaved. All other changes are on disk. While the store is locked, full or
+unreachable, the game continues and `unsaved` gives the reason. All changes are saved when the store
+works again.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from py2048.core.errors import StaleGameError, StorageError
 if TYPE_CHECKING:
     from py2048.app.storage import Store
 
-WRITE_WAIT_S = 0.15  # maximum time for which a move or setting blocks
+WRITE_WAIT_S = 0.15  # Maximum time for which saving a move or a setting blocks.
 READ_TIMEOUT_S = 2.0
 CLOSE_TIMEOUT_S = 3.0
 RETRY_S = 0.5
 
-# A finished game that has not changed for this long is assumed to be no longer on any screen.
+# A finished game that has not changed for this time is assumed to be closed on all screens.
 ORPHAN_MIN_AGE = timedelta(minutes=10)
 
 FORKED = (
@@ -50,19 +50,20 @@ _last_update = attrgetter("updated")
 
 
 class _BufferedGame:
-    """The latest state of a game, and those changes that the store has not acknowledged.
+    """The latest state of a game, and the changes that the store has not acknowledged yet.
 
-    The player's thread calls `add`; all other mutating methods belong to the writer thread.
+    The player's thread calls `add`. All other methods that change the object are called by the
+    writer thread.
 
     Args:
         saved: The game's initial state.
-        is_stored: Whether the store contains that state.
+        is_stored: Whether the store contains the initial state.
 
     Attributes:
         id: Id in the store.
         revision: Revision in the store.
         turns: Code of each turn, including undone turns at the end.
-        is_write_uncertain: Whether the store may have accepted a write that reported an error.
+        is_write_uncertain: Whether the store may have stored a change although the write failed.
     """
 
     def __init__(self, saved: SavedGame, *, is_stored: bool) -> None:
@@ -74,7 +75,7 @@ class _BufferedGame:
         self.is_write_uncertain = False
 
     def add(self, change: GameChange) -> None:
-        """Apply a change and queue it; the cost is proportional to the number of new turns."""
+        """Apply a change and queue it, at a cost proportional to the number of new turns."""
         with self._lock:
             self._changes.append(change)
             if change.turns:
@@ -86,16 +87,21 @@ class _BufferedGame:
             )  # fmt: skip
 
     def snapshot(self) -> SavedGame:
-        """Return the game as it will be in the store once all changes are written."""
+        """Return the game as the store will contain it after all pending writes.
+
+        `revision` is the revision of the last pending change. A resumed game therefore continues
+        with the next revision.
+        """
         with self._lock:
             turns, millis, saved = tuple(self.turns), tuple(self._millis), self._latest
-            return replace(saved, id=self.id, revision=self.revision, turns=turns, millis=millis)
+            revision = self._changes[-1].revision if self._changes else self.revision
+            return replace(saved, id=self.id, revision=revision, turns=turns, millis=millis)
 
     def pending(self, until: int) -> tuple[int, GameChange | None]:
-        """Return the number of unacknowledged changes, and a single change that combines them.
+        """Return the number of pending changes, and one change that combines all of them.
 
         Args:
-            until: Revision of the player's game; later changes belong to a later job.
+            until: Last revision to include. A later job writes all later changes.
         """
         with self._lock:
             changes = tuple(each for each in self._changes if each.revision <= until)
@@ -103,22 +109,24 @@ class _BufferedGame:
             return 0, None
         newest = self.revision + changes[-1].revision - changes[0].seen
         turns = tuple(chain.from_iterable(map(attrgetter("turns"), changes)))
-        whole = replace(changes[-1], id=self.id, seen=self.revision, revision=newest, turns=turns)
+        reached = tuple(chain.from_iterable(map(attrgetter("reached"), changes)))
+        facts = {"id": self.id, "seen": self.revision, "revision": newest}
+        whole = replace(changes[-1], **facts, turns=turns, reached=reached)  # type: ignore[arg-type]
         return len(changes), whole
 
     def acknowledge(self, count: int, revision: int) -> None:
-        """Record that the store contains the first `count` changes and is at `revision`."""
+        """Record that the store has written the first `count` changes, up to `revision`."""
         with self._lock:
             del self._changes[:count]
             self.revision, self.is_stored, self.is_write_uncertain = revision, True, False
 
     def reconcile(self, stored: SavedGame | None) -> bool:
-        """Adopt the stored revision if it contains only our writes; otherwise fork the game.
+        """Adopt the stored revision if this session wrote it; otherwise fork the game.
 
-        A forked game gets a new id and is written to the store in full.
+        A forked game gets a new id and is written to the store as a whole.
 
         Returns:
-            Whether the stored revision was adopted.
+            True if the session adopted the stored revision, and False if it forked the game.
         """
         with self._lock:
             now, was_uncertain = self.snapshot(), self.is_write_uncertain
@@ -140,14 +148,14 @@ class _BufferedGame:
 class StoreAutosave:
     """Saves an owner's games, scores and settings in a store.
 
-    Only the player's thread may call its methods.
+    Only the player's thread may call the methods of this class.
 
     Args:
-        store: Store to write to. Closed together with this object.
+        store: The store to write to, which is closed together with this object.
         owner: Owner of the games.
 
     Attributes:
-        notices: Messages about saving that the session has not shown yet, oldest first.
+        notices: Messages about saving, oldest first, which the session has not shown yet.
         writer: Runs the writes.
     """
 
@@ -162,7 +170,8 @@ class StoreAutosave:
         """Save pending changes and close the store.
 
         Raises:
-            StorageError: If changes could not be saved within `CLOSE_TIMEOUT_S`. They are lost.
+            StorageError: If changes could not be saved within `CLOSE_TIMEOUT_S`. These changes are
+                lost.
         """
         try:
             self.writer.close(CLOSE_TIMEOUT_S)
@@ -172,10 +181,10 @@ class StoreAutosave:
     # The current game
 
     def begin(self, game: TrackedGame, saved: SavedGame | None = None) -> None:
-        """Start saving a game; a new game is stored with its first turn.
+        """Start saving a game. A new game is stored with its first turn.
 
-        A new game that is already over, such as the copy of a record, is stored once its turns
-        change.
+        A new game that is already over, such as a copy of a record, is not stored until the game
+        changes.
         """
         if saved is not None:
             unsaved = (buffer for buffer in self._unsaved() if buffer.id == saved.id)
@@ -192,9 +201,10 @@ class StoreAutosave:
             self.save(game)
 
     def save(self, game: TrackedGame) -> None:
-        """Write the game's changes now, or as soon as the store accepts them.
+        """Write the game's changes now, or later when the store accepts writes.
 
-        A game that is over becomes a record at once, and an undo removes the record.
+        A finished game becomes a record immediately. Undoing the game's last move deletes the
+        record.
         """
         buffer = self._current
         if buffer is not None and game.codes and (change := game.take_change()):
@@ -206,7 +216,7 @@ class StoreAutosave:
             self.writer.wait(WRITE_WAIT_S)
 
     def release(self, game: TrackedGame) -> None:
-        """Stop saving a game; the end of a finished one can no longer be undone.
+        """Stop saving a game. After this call, the last move of a finished game cannot be undone.
 
         A game in progress stays in the store and can be resumed.
         """
@@ -215,9 +225,9 @@ class StoreAutosave:
             self.writer.put(buffer, partial(self._finish, buffer, game))
 
     def finalize_orphans(self) -> None:
-        """Turn finished games into records if the process that played them ended first.
+        """Convert finished games to records if the process that played them has exited.
 
-        Games that changed during the last `ORPHAN_MIN_AGE` are left alone. Unreadable games stay in
+        Games that changed during the last `ORPHAN_MIN_AGE` are skipped. Unreadable games stay in
         the store and are reported in a notice.
 
         Raises:
@@ -225,7 +235,7 @@ class StoreAutosave:
         """
         before = utc_text(datetime.now(UTC) - ORPHAN_MIN_AGE)
         for saved in self._store.games.select(self._owner, finished=True):
-            if saved.updated > before:  # another window may still undo this game's last move
+            if saved.updated > before:  # Another window may still undo the last move.
                 continue
             try:
                 game = TrackedGame.from_saved(saved)
@@ -236,7 +246,7 @@ class StoreAutosave:
             self.writer.put(buffer, partial(self._finish, buffer, game))
 
     def current_game(self, rules: str | None) -> SavedGame | None:
-        """Return the last unfinished game, optionally restricted to `rules`.
+        """Return the last unfinished game, by default under any rules.
 
         Raises:
             StorageError: If the store cannot be read.
@@ -258,7 +268,7 @@ class StoreAutosave:
         return sorted(games.values(), key=_last_update, reverse=True)
 
     def saved_game(self, game_id: str) -> SavedGame | None:
-        """Return the latest state of a game, or `None` if it is no longer in progress.
+        """Return the latest state of a game in progress, or `None` if there is no such game.
 
         Raises:
             StorageError: If the store cannot be read.
@@ -282,17 +292,21 @@ class StoreAutosave:
         Raises:
             StorageError: If the store cannot be read.
         """
-        current = self._current.id if self._current else ""
 
         def best(store: Store, owner: str) -> int:
             bests = store.scores.bests(rules, owner)
             played = store.games.select(owner, finished=False, rules=rules, with_turns=False)
-            # Without these keys, a person has played the whole game.
+            # Skip games that a computer played or that continue another record.
             own = (each for each in played if not {"computer", "continued"} & each.extra.keys())
-            scores = (each.score for each in own if each.id != current)
+            scores = (each.score for each in own if each.id != self.current_id)
             return max(0, *scores, *(bests.get(kind, 0) for kind in HUMAN_CATEGORIES))
 
         return self.read(best)
+
+    @property
+    def current_id(self) -> str:
+        """Id of the current game, which changes if the game is forked, or an empty string."""
+        return self._current.id if self._current else ""
 
     def set_setting(self, key: str, value: object) -> None:
         """Store a JSON value."""
@@ -300,9 +314,9 @@ class StoreAutosave:
         self.writer.wait(WRITE_WAIT_S)
 
     def read(self, query: Callable[[Store, str], T]) -> T:
-        """Call `query` with the store and owner in a thread, after waiting for pending writes.
+        """Wait for pending writes, and call `query` with the store and the owner in a thread.
 
-        The thread may hang without blocking the player.
+        If the store does not respond, only this thread hangs and the game continues.
 
         Raises:
             StorageError: If the store cannot be read or does not answer in time.
@@ -317,7 +331,7 @@ class StoreAutosave:
 
         self.writer.wait(READ_TIMEOUT_S)
         try:
-            if self._last_read and not self._last_read.done():  # the previous read still hangs
+            if self._last_read and not self._last_read.done():  # the previous read is still running
                 raise TimeoutError
             self._last_read = answer
             threading.Thread(target=run, name="py2048-reader", daemon=True).start()
@@ -346,12 +360,12 @@ class StoreAutosave:
             buffer.acknowledge(count, change.revision)
 
     def _reconcile(self, buffer: _BufferedGame) -> None:
-        """Reconcile with a store that has a different revision of the game."""
+        """Reconcile the buffer with the store, which has a different revision of the game."""
         if not buffer.reconcile(self._store.games.find(buffer.id)):
             self.notices.append(FORKED)
 
     def _finish(self, buffer: _BufferedGame, game: TrackedGame, *, can_undo: bool = False) -> None:
-        """Turn a finished game into a record."""
+        """Convert a finished game to a record."""
         self._write(buffer, game.revision)
         now = game.game
         try:
@@ -371,16 +385,16 @@ def unreadable_notice(error: StorageError) -> str:
 
 
 class BackgroundWriter:
-    """Runs jobs in a thread, in order, retrying each until it succeeds.
+    """Runs jobs in a thread, in order, and retries each job until it succeeds.
 
-    A new job replaces a pending one with the same key. The thread is a daemon, so quitting never
-    waits for a hanging store.
+    A new job replaces a pending job with the same key. The thread is a daemon, so the program can
+    exit even if the store hangs.
 
     Args:
         name: Name of the store, for messages.
 
     Attributes:
-        unsaved: One-line reason why a job is late; empty if no job is late.
+        unsaved: The reason why a job is late, as one line, or an empty string if no job is late.
     """
 
     def __init__(self, name: str) -> None:
@@ -398,7 +412,7 @@ class BackgroundWriter:
             return list(self._jobs)
 
     def put(self, key: Hashable, job: Job) -> None:
-        """Queue `job`, replacing a pending job with the same key.
+        """Queue `job`, which replaces a pending job with the same key.
 
         Raises:
             StorageError: If the writer is closed.
@@ -414,14 +428,14 @@ class BackgroundWriter:
             self._thread.start()
 
     def wait(self, timeout_s: float) -> None:
-        """Wait for all jobs to finish, but return immediately if a job is known to be late."""
+        """Wait for all jobs, or return immediately if a job is already late."""
         with self._changed:
             self._timeout_s = timeout_s
             if not self._changed.wait_for(lambda: self.unsaved or not self._jobs, timeout_s):
                 self.unsaved = self._no_answer
 
     def flush(self) -> None:
-        """Wait until all jobs are done or a job has failed, at most `CLOSE_TIMEOUT_S`."""
+        """Wait until all jobs are done or a job has failed, for at most `CLOSE_TIMEOUT_S`."""
         hopeful = "", self._no_answer
         with self._changed:
             self._changed.wait_for(
@@ -432,11 +446,11 @@ class BackgroundWriter:
         """Finish the pending jobs and stop.
 
         Args:
-            timeout_s: Seconds to wait if jobs are already late. Otherwise the limit is five times
-                as long, because the machine may only be busy.
+            timeout_s: Seconds to wait if a job is already late. Otherwise, the method waits up to
+                five times as long, because the machine may just be busy.
 
         Raises:
-            StorageError: If jobs are unfinished at the end of this time; they are dropped.
+            StorageError: If jobs are still unfinished after the time limit. These jobs are dropped.
         """
         with self._changed:
             self._is_closed = True
@@ -459,7 +473,8 @@ class BackgroundWriter:
             start = monotonic()
             errors = [*filter(None, starmap(self._run_job, jobs))]
             with self._changed:
-                # If the store is fast again, jobs queued in the meantime do not count as late.
+                # When the store is fast again, jobs that were queued in the meantime do not count
+                # as late.
                 is_slow = self.unsaved and monotonic() - start > self._timeout_s
                 reason = errors[0] if errors else self._no_answer if is_slow else ""
                 self.unsaved = reason if self._jobs else ""
@@ -468,9 +483,9 @@ class BackgroundWriter:
                     self._changed.wait(RETRY_S)
 
     def _run_job(self, key: Hashable, job: Job) -> str:
-        """Run a job unless a later one has replaced it; return an error message or ``""``."""
+        """Run a job, unless a later job has replaced it. Return an error message or ``""``."""
         with self._changed:
-            if self._jobs.get(key) is not job:  # a later job will write the newer state
+            if self._jobs.get(key) is not job:  # a later job writes the newer state
                 return ""
         try:
             job()

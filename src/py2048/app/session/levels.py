@@ -1,4 +1,4 @@
-"""The level at which a player's moves are judged: chosen, or fitted to the player's own games."""
+"""The level that a player's moves are judged at. It is chosen or fitted to the player's games."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ if TYPE_CHECKING:
     from py2048.app.storage import Store
 
 ME = "me"
-"""Stands for the player's own level, which is fitted to their games."""
+"""Name of the player's own level, which is fitted to the player's games."""
 
 LEVEL_SETTING = "level"
 
 MAX_ABANDONED = 5
-"""Maximum number of unfinished games that count; each must be replayed."""
+"""Maximum number of unfinished games to include, because each of them must be replayed."""
 
 
 def find_level(
     store: Store | None, owner: str, rules: Rules, text: str = ME
 ) -> levels.Level | None:
-    """Return the level that a text names, or `None` for perfect play.
+    """Return the level named by `text`, or `None` for perfect play.
 
     Raises:
         PlayerError: If the text names no level.
@@ -35,10 +35,10 @@ def find_level(
 
 
 def own_level(store: Store | None, owner: str, rules: Rules) -> levels.Level:
-    """Return the level fitted to a player's last games without help.
+    """Return the level that fits the games that a player recently played without help.
 
-    With too few games under these rules, the level is that of the player's classic games. A new
-    player has the level at which the fit starts.
+    If the player has too few games under these rules, the level is fitted to classic games. New
+    players have a fixed initial level.
     """
     for each in (rules, get_rules("classic")):
         games = largest_tiles(store, owner, each) if store and levels.has_table(each) else []
@@ -48,9 +48,9 @@ def own_level(store: Store | None, owner: str, rules: Rules) -> levels.Level:
 
 
 def largest_tiles(store: Store, owner: str, rules: Rules) -> list[tuple[int, bool]]:
-    """Return the largest tile of each of a player's last games, and whether the game is finished.
+    """Return each recent game's largest tile, and whether the game is finished.
 
-    Games with undo, hints or a computer player do not count.
+    Games with undos, hints or a computer player are not included.
     """
     found: list[tuple[int, bool]] = []
     abandoned = store.games.select(owner, finished=False, rules=str(rules), limit=MAX_ABANDONED)

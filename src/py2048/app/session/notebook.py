@@ -1,4 +1,4 @@
-"""A player's practice data: the notebook of mistakes, and answers to puzzles."""
+"""A player's practice data: a notebook of mistakes, and answers to puzzles."""
 
 from __future__ import annotations
 
@@ -24,9 +24,11 @@ from py2048.review.reasons import ReasonKind
 
 MAX_RATING = 9999
 REACH = 300
-"""Maximum difference between the ratings of a player and a puzzle; the better one wins 85 %."""
+"""Maximum difference between a player's rating and a puzzle's rating. With this difference, the
+stronger side wins 85 % of the time.
+"""
 LEVEL_SOURCE = "level"
-"""First word of the source of chances at a level, which follows it."""
+"""First word of `source` if the values are chances for a level, whose name follows the word."""
 
 MAX_MISTAKES_PER_GAME = 20
 
@@ -46,7 +48,7 @@ class Exercise:
         played: Direction that was played.
         values: Value of each legal direction.
         unit: Unit of `values`.
-        kind: Why the mistake is one, if known.
+        kind: The reason why the move is a mistake, if known.
         saved: The stored mistake.
     """
 
@@ -72,7 +74,7 @@ class Exercise:
         )
 
     def graded(self, direction: Direction) -> MoveReview:
-        """Grade a legal direction against the best one."""
+        """Grade a legal direction by comparing its value with that of the best direction."""
         score, basis = self.saved.score, Basis(self.saved.source)
         move = move_review(1, self.board, score, direction, self.values, 0.0, self.unit, basis)
         word, _space, text = self.saved.source.partition(" ")
@@ -88,7 +90,7 @@ class Exercise:
 class Notebook:
     """A player's mistakes, scheduled for practice at increasing intervals.
 
-    A position and its symmetric images count as the same mistake.
+    Symmetric positions count as the same mistake.
 
     Args:
         store: Where the mistakes are saved.
@@ -105,14 +107,14 @@ class Notebook:
         self._store, self._owner, self._now = store, owner, now
 
     def keep(self, review: Review) -> int:
-        """Save the worst mistakes of a game, due immediately; return how many are new."""
+        """Schedule a game's worst mistakes for practice now; return the number of new mistakes."""
         mistakes = (move for move in review.mistakes if not move.survival)  # of games not yet lost
         worst = sorted(mistakes, key=lambda move: -move.loss)[:MAX_MISTAKES_PER_GAME]
         saved = [_saved_mistake(review, move) for move in worst]
         return self._store.mistakes.keep(saved, owner=self._owner)
 
     def due(self, kind: ReasonKind | None = None, *, limit: int = 20) -> list[Exercise]:
-        """Return the mistakes that are due, longest overdue first.
+        """Return the mistakes that are due, starting with the longest overdue.
 
         Args:
             kind: Restricts the result to mistakes of this kind.
@@ -126,7 +128,7 @@ class Notebook:
     def answer(self, exercise: Exercise, direction: Direction) -> tuple[MoveReview, timedelta]:
         """Save an answer and schedule the next repetition.
 
-        An answer is correct unless its grade is a mistake.
+        An answer is correct if it is not graded as a mistake.
 
         Returns:
             The graded move, and the time until the mistake is due again.
@@ -144,17 +146,17 @@ class Notebook:
         return move, interval(box)
 
     def progress(self) -> list[ThemeSummary]:
-        """Summarise the mistakes of each kind and how well the player has learned them."""
+        """Summarise the mistakes of each kind, including how many the player has learned."""
         return self._store.mistakes.summaries(
             utc_text(self._now()), last_box=LAST_BOX, owner=self._owner
         )
 
 
 class PuzzleBook:
-    """A player's answers to puzzles, and the ratings computed from them.
+    """A player's answers to puzzles, with the ratings computed from these answers.
 
     Args:
-        store: Where the answers are saved, and the ratings of the puzzles, which all owners share.
+        store: Stores the answers and the puzzle ratings. All owners share the puzzle ratings.
         owner: Owner of the answers.
     """
 
@@ -163,7 +165,7 @@ class PuzzleBook:
 
     @property
     def answers(self) -> list[PuzzleAnswer]:
-        """The answers, one for each puzzle, most recent first."""
+        """The player's answers, one for each answered puzzle, latest first."""
         return self._saved.select(owner=self._owner)
 
     @property
@@ -173,7 +175,7 @@ class PuzzleBook:
 
     @property
     def ratings(self) -> tuple[Rating, Rating]:
-        """The player's current rating, and the one before the last answer."""
+        """The player's current rating, and the rating before the last answer."""
         last = self._saved.select(limit=2, owner=self._owner)
         rated = (Rating(each.rating, each.deviation) for each in last)
         now, before, *_ = *rated, Rating(), Rating()
@@ -184,15 +186,17 @@ class PuzzleBook:
         return self._strengths().get(puzzle.id, puzzle.strength)
 
     def next(self, low: int = 0, high: int = MAX_RATING, kind: ReasonKind | None = None) -> Puzzle:
-        """Return a puzzle at the player's rating.
+        """Return a puzzle whose rating is close to the player's rating.
 
-        It is the closest one that is not answered yet. When all within `REACH`, or in a range that
-        was asked for, are answered, it is the one answered longest ago.
+        The result is the puzzle with the closest rating among the puzzles without an answer. If the
+        player has answered all puzzles in the given range, or within `REACH` of their rating, the
+        result is the puzzle with the oldest answer.
 
         Args:
-            low: Minimum rating in the pack.
-            high: Maximum rating in the pack.
-            kind: Restricts the result to puzzles of this kind. There must be one in the range.
+            low: Minimum initial rating of the puzzle.
+            high: Maximum initial rating of the puzzle.
+            kind: Restricts the result to puzzles of this kind. The range must contain a puzzle of
+                this kind.
         """
         answered = {each.puzzle: each.answered for each in self.answers}
         rating, strengths = self.rating.rating, self._strengths()
@@ -206,7 +210,7 @@ class PuzzleBook:
         return min((each for each in offered if low <= each.rating <= high), key=order)
 
     def answer(self, puzzle: Puzzle, direction: Direction) -> PuzzleAnswer | None:
-        """Save an answer as a game between player and puzzle; return it with the new rating.
+        """Rate an answer as a game between player and puzzle; save and return the answer.
 
         Returns `None` if the puzzle was already answered, because only first answers are rated.
         """
@@ -224,7 +228,7 @@ class PuzzleBook:
 
 def _saved_mistake(review: Review, move: MoveReview) -> SavedMistake:
     rules, values = review.record.rules, move.chances or move.values
-    # Under deterministic rules, symmetric boards may continue differently.
+    # Under deterministic rules, symmetric boards can lead to different games.
     rows = move.board.rows if rules.is_deterministic else canonical(move.board.rows)
     return SavedMistake(
         rules=str(rules),
@@ -243,7 +247,7 @@ def _saved_mistake(review: Review, move: MoveReview) -> SavedMistake:
 
 
 def _game_digest(record: Record, ply: int) -> str:
-    """Hash a game up to a move; later moves do not change the digest."""
+    """Hash a game up to a move, so that the digest does not depend on later moves."""
     turns = record.turns[: ply * (2 + cell_digits(record.rules.shape))]
     return sha256(f"{record.start}\n{turns}".encode()).hexdigest()
 

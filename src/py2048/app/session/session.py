@@ -1,17 +1,18 @@
-"""`Session`: everything that players can do on any screen."""
+"""`Session`, which contains everything that players can do on any screen."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from py2048.app.session.autosave import NO_STORE, StoreAutosave, unreadable_notice
 from py2048.app.session.levels import LEVEL_SETTING, ME, find_level
-from py2048.app.session.tracked_game import TrackedGame
+from py2048.app.session.tracked_game import HUMAN_CATEGORIES, TrackedGame
 from py2048.app.storage.values import Career
 from py2048.core.board import Board
 from py2048.core.direction import Direction
@@ -22,19 +23,21 @@ from py2048.players import Player, list_players, make_player
 from py2048.presentation import events
 from py2048.presentation.events import Event
 from py2048.review.advice import Hint, PositionSnapshot, advise
+from py2048.review.milestones import Milestone, Pace, race_of
 
 if TYPE_CHECKING:
     from py2048.app.session.notebook import Notebook, PuzzleBook
     from py2048.app.storage import RecordSummary, SavedGame, ScoreSummary, Store
     from py2048.engine.jit.progress import Compiling
     from py2048.review.levels import Level
+    from py2048.review.report import CareerTotals
 
 HINT_PLAYER = "expectimax"
 
-# By board shape, the largest sum of tiles for which the included perfect-play tables are fast.
+# Largest tile sum that the bundled perfect-play tables answer quickly, by board shape.
 PERFECT_SUMS = {(2, 2): 60, (2, 3): 252, (2, 4): 1020, (3, 3): 1150}
 
-STORE_TIMEOUT_S = 1.0  # waiting for another process's write lock
+STORE_TIMEOUT_S = 1.0  # maximum wait for the write lock of another process
 
 T = TypeVar("T")
 
@@ -44,8 +47,8 @@ def hint_player(rules: Rules, board: Board | None = None) -> str:
 
     Args:
         rules: Rules of the game.
-        board: Board the hint is for. Defaults to a start position. A perfect-play table is chosen
-            only if it contains the board and the sum of tiles is small enough for a fast answer.
+        board: The board for the hint, by default a start position. Perfect play is chosen only if a
+            table contains the board and the tile sum is small enough for a fast answer.
     """
     if rules.shape not in PERFECT_SUMS:
         return HINT_PLAYER
@@ -65,26 +68,34 @@ def is_by_computer(record: Record) -> bool:
 
 
 class Session:
-    """One player's current game, with its best score and every action a player can take.
+    """A player's current game and best score, and every action that the player can take.
 
-    Each change is passed to autosave before the call returns. Calls return what happened as a
-    sequence of `py2048.presentation.events`. If the store fails, play continues, and a
-    `StorageFailed` or `SavingChanged` event reports the failure. If a call returns something else,
-    its events are returned by the next call that returns events.
+    Methods return a sequence of `py2048.presentation.events`, and pass each change to autosave
+    before they return. If the store fails, play continues, and a `StorageFailed` or `SavingChanged`
+    event reports the failure. Methods with other return values queue their events. The next method
+    that returns events also returns the queued events.
 
     Args:
-        autosave: Saves games, records, scores and settings. By default, settings are kept in memory
-            and nothing is saved.
+        autosave: Saves games, records, scores and settings. By default, nothing is saved, and
+            settings are kept in memory.
         player: Player name for records.
+        game: The first game, which is not saved. Defaults to a new classic game.
 
     Attributes:
-        game: The current game, read-only; change it through the session.
-        best: Best human score under these rules, including the current game; read-only.
-        best_before: That of the player's other games; read-only.
+        game: The current game. Read-only; use the session's methods to change the game.
+        best: Best score of a human player under these rules, including the current game. Read-only.
+        best_before: Best score of the player's other games. Read-only.
+        paces: The player's best times to milestones, by tile, or None until they are needed.
         version: Incremented whenever the position changes; older hints are stale. Read-only.
     """
 
-    def __init__(self, autosave: StoreAutosave | None = None, *, player: str = "") -> None:
+    def __init__(
+        self,
+        autosave: StoreAutosave | None = None,
+        *,
+        player: str = "",
+        game: TrackedGame | None = None,
+    ) -> None:
         self._autosave = autosave
         self._events: list[Event] = []
         self._reported_unsaved = ""
@@ -96,7 +107,8 @@ class Session:
         self.version = 0
         self._counted_hint: tuple[int, str] = -1, ""
         self._won = False
-        self._current = TrackedGame(Game(get_rules("classic"), player=player))
+        self.paces: Mapping[int, Pace] | None = None
+        self._current = game or TrackedGame(Game(get_rules("classic"), player=player))
         self.game = self._current.game
         self._rules_text = str(self.rules)
 
@@ -119,12 +131,12 @@ class Session:
 
     @property
     def in_progress(self) -> bool:
-        """Whether a turn was played and the game is not over."""
+        """Whether at least one turn was played and the game is not over."""
         return self.game.can_undo and not self.game.is_over
 
     @property
     def game_over(self) -> events.GameOver:
-        """The `GameOver` event of a finished game."""
+        """The `GameOver` event for a finished game."""
         game, current = self.game, self._current
         is_best = current.may_be_best and 0 < game.score == self.best
         return events.GameOver(game.outcome, game.score, self.best, is_best, current.computer)
@@ -136,7 +148,8 @@ class Session:
     ) -> tuple[Event, ...]:
         """Start a new game, by default under the current rules.
 
-        The previous game is kept: as a record if it is over, otherwise among the `saved_games`.
+        The previous game is kept: a finished game becomes a record, and an unfinished game stays in
+        the `saved_games`.
 
         Raises:
             SeedError: If `seed` is invalid.
@@ -146,11 +159,11 @@ class Session:
         return self._set_game(TrackedGame(game))
 
     def resume(self, rules: Rules | None = None) -> tuple[Event, ...]:
-        """Resume the last unfinished game, optionally restricted to `rules`.
+        """Resume the last unfinished game, by default under any rules.
 
         Returns:
-            The events, or nothing if no game can be resumed. If a game exists but cannot be read,
-            the next call reports the error.
+            The events, or none if no game can be resumed. If a game cannot be read, the next call
+            reports the error.
 
         Raises:
             StorageError: If the store cannot be read.
@@ -165,17 +178,17 @@ class Session:
             return ()
 
     def switch_rules(self, rules: Rules) -> tuple[Event, ...]:
-        """Resume the last unfinished game under `rules`, or start a new one.
+        """Resume the last unfinished game under `rules`, or start a new game.
 
-        If the store cannot be read, the error is reported and a new game starts.
+        If the store cannot be read, a new game starts and an event reports the error.
         """
         return self._try_read(lambda: self.resume(rules)) or self.start(rules)
 
     def resume_game(self, game_id: str) -> tuple[Event, ...]:
-        """Resume one of the `saved_games`, in its latest state.
+        """Resume one of the `saved_games` in its latest state.
 
         Returns:
-            The events, or nothing if the game is no longer in progress.
+            The events, or none if the game is no longer in progress.
 
         Raises:
             StorageError: If the store or the game cannot be read.
@@ -184,7 +197,7 @@ class Session:
         return () if saved is None else self._set_game(TrackedGame.from_saved(saved), saved)
 
     def play_tracked(self, game: TrackedGame, best: int = 0) -> tuple[Event, ...]:
-        """Play a game that the caller saves itself.
+        """Play a game that is saved by the caller.
 
         Args:
             game: The game to play.
@@ -194,19 +207,19 @@ class Session:
         return self._set_game(game)
 
     def reset_best(self, best: int) -> None:
-        """Set the best score to `best`, or to the current score if it is higher and counts."""
+        """Set the best score to `best`, or to the current score if it counts and is higher."""
         self.best = self.best_before = self._best_scores[self._rules_text] = best
         self._update_best()
 
     def start_from(self, record: Record, turns: int | None = None) -> tuple[Event, ...]:
-        """Continue the game of `record`; all recorded turns can be undone.
+        """Continue the game of `record`. The recorded turns can be undone.
 
         The game counts as assisted, or as a computer game if a computer player played the record.
-        Its score never becomes the best score, because someone else may have played the first part.
+        The score never becomes the best score, because the record may be another person's.
 
         Args:
             record: The record to continue.
-            turns: Continue after this many turns; later turns are undone.
+            turns: Number of recorded turns to play. Later turns can be redone.
 
         Raises:
             RecordError: If a turn breaks the record's rules.
@@ -217,10 +230,10 @@ class Session:
         return self._set_game(game)
 
     def _set_game(self, game: TrackedGame, saved: SavedGame | None = None) -> tuple[Event, ...]:
-        """Replace the current game; `saved` is the new game's stored state, if any."""
+        """Replace the current game. `saved` is the new game in the store, or None."""
         autosave, previous, text = self._autosave, self._current, str(game.game.rules)
         self._current, self.game, self._rules_text = game, game.game, text
-        self._won, stored = self.game.has_won, None
+        self._won, self.paces, stored = self.game.has_won, None, None
         if autosave is not None:
             autosave.release(previous)
             autosave.begin(game, saved)
@@ -237,7 +250,8 @@ class Session:
         """Save everything and close the store.
 
         Raises:
-            StorageError: If changes could not be saved within a few seconds. They are lost.
+            StorageError: If changes could not be saved within a few seconds. These changes are
+                lost.
         """
         if self._autosave is not None:
             self._autosave.release(self._current)
@@ -248,18 +262,17 @@ class Session:
     def move(self, direction: Direction, think_ms: int | None = None) -> tuple[Event, ...]:
         """Slide in `direction`.
 
-        Returns a `Moved` or `IllegalMove` event, followed by `Won` and `GameOver` if they apply.
+        Returns a `Moved` or `IllegalMove` event, and then `Won` and `GameOver` events if they
+        apply.
 
         Args:
             direction: Direction to slide.
-            think_ms: Thinking time in milliseconds, if the caller measured it.
+            think_ms: Thinking time in milliseconds, if the caller has measured it.
         """
         before = self.game.position
         turn = self._current.attempt(direction, think_ms)
         if turn is not None:
-            self._update_best()
-            self.version += 1
-            self._save()
+            self._keep_change()
         if turn is None or turn.spawn is None:
             score = self.game.position.score
             self._events.append(events.IllegalMove(direction, score - before.score, score))
@@ -268,42 +281,37 @@ class Session:
         return self._take_events()
 
     def undo(self) -> tuple[Event, ...]:
-        """Undo the last turn; return an `Undone` event, or nothing if there is no turn."""
+        """Undo the last turn; return an `Undone` event, or nothing if there are no turns."""
         before = self.game.board
         turn = self._current.undo()
         if turn is None:
             return ()
         self.reset_best(self.best_before)
-        self.version += 1
-        self._save()
+        self._keep_change()
         self._events.append(events.Undone(turn, before, self.game.board, self.game.score))
         return self._take_events()
 
     def redo(self) -> tuple[Event, ...]:
-        """Redo the last undone turn; return the same events as `move`.
+        """Redo the last undone turn, and return the same events as `move`.
 
-        Returns nothing if there is no undone turn.
+        Returns nothing if there is no turn to redo.
         """
         before = self.game.position
         turn = self._current.redo()
         if turn is None:
             return ()
-        self._update_best()
-        self.version += 1
-        self._save()
+        self._keep_change()
         self._report_turn(turn, before, redone=True)
         return self._take_events()
 
     def adopt(self, game: TrackedGame) -> None:
-        """Replace the game with a copy that was played further elsewhere.
+        """Replace the game with a newer copy, which was continued elsewhere.
 
-        The new turns produce no events; the caller announces the position.
+        The new turns produce no events, so the caller must show the position.
         """
         self._current, self.game = game, game.game
         self._won = self.game.has_won
-        self._update_best()
-        self.version += 1
-        self._save()
+        self._keep_change()
 
     def _report_turn(self, turn: Turn, before: Position, *, redone: bool = False) -> None:
         after = self.game.position
@@ -315,25 +323,25 @@ class Session:
             self._won = True
             rules, by_computer = self.game.rules, self._current.computer
             assert rules.target is not None
-            self._events.append(events.Won(rules.target, not rules.ends_at_target, by_computer))
+            self._events.append(events.Won(rules.target, bool(after.legal), by_computer))
         if not after.legal:
             self._events.append(self.game_over)
 
     # Advice and computer players
 
     def snapshot(self) -> PositionSnapshot:
-        """Return a snapshot of the position for a worker thread."""
+        """Return a snapshot of the position for use in a worker thread."""
         game = self.game
         return PositionSnapshot(
             self.rules, game.board, self.version, ply=game.ply + 1, score=game.score
         )
 
     def show_hint(self, hint: Hint) -> tuple[Event, ...]:
-        """Count a worker's hint and return a `Hinted` event; ignore a stale hint."""
+        """Count a hint from a worker and return a `Hinted` event; ignore a stale hint."""
         if hint.version != self.version:
             return ()
-        # A quick hint may have been shown and counted in place of this player's, and any hint in
-        # place of its chances.
+        # A preliminary hint for this position may have been counted already. Such hints come from a
+        # faster player, or have no chances.
         was_counted = self._counted_hint[0] == hint.version
         if not (was_counted and (hint.judged or self._counted_hint[1] == hint.player)):
             self._current.count_hint()
@@ -343,9 +351,10 @@ class Session:
         return self._take_events()
 
     def count_help(self) -> None:
-        """Count advice shown for this position as one hint.
+        """Count all advice shown for this position as one hint.
 
-        If the hint makes the game assisted, it is saved immediately, otherwise with the next turn.
+        A hint that makes the game assisted is saved immediately. Later hints are saved together
+        with the next turn.
         """
         if self._counted_hint[0] == self.version:
             return
@@ -356,9 +365,9 @@ class Session:
             self._save()
 
     def play_hint(self, hint: Hint) -> tuple[Event, ...]:
-        """Play a worker's move; return the same events as `move`, or nothing for a stale hint.
+        """Play the move of a hint; return the events of `move`, or nothing if the hint is stale.
 
-        From then on the game counts as a computer game and its record names the player.
+        The game then counts as a computer game, and its record names the player.
         """
         if hint.version != self.version:
             return ()
@@ -377,15 +386,15 @@ class Session:
         """Ask a player for a hint in a worker thread; see `py2048.app.session.advise`.
 
         Raises:
-            PlayerError: If the player does not exist or answers with an illegal direction.
+            PlayerError: If the player does not exist or returns an illegal direction.
         """
         return advise(snapshot, self.get_player(player), level, only_move=only_move)
 
     def autoplay_step(self, player: Player | str) -> tuple[Event, ...]:
-        """Wait for a player's move and play it; return nothing if the game is over.
+        """Wait for a player's move and play it. Return nothing if the game is over.
 
         Raises:
-            PlayerError: If the player does not exist or answers with an illegal direction.
+            PlayerError: If the player does not exist or returns an illegal direction.
         """
         if self.game.is_over:
             return ()
@@ -397,7 +406,7 @@ class Session:
         return hint_player(self.rules, self.game.board)
 
     def get_player(self, player: Player | str | None = None) -> Player:
-        """Return a player as given, or create and cache the player with a spec.
+        """Return a player. If a spec is given, the player is created and cached.
 
         Raises:
             PlayerError: If the player does not exist.
@@ -410,7 +419,7 @@ class Session:
         return self._players[spec]
 
     def release_players(self) -> None:
-        """Free cached players with their networks."""
+        """Free the memory of cached players and their networks."""
         self._players.clear()
 
     # Records, scores, settings
@@ -435,37 +444,71 @@ class Session:
         """
         return [] if self._autosave is None else self._autosave.saved_games()
 
-    def scores(self, rules: Rules | None = None) -> list[ScoreSummary]:
+    def scores(self, rules: str | None = None) -> list[ScoreSummary]:
         """Return best scores and averages for each combination of rules and category.
 
+        Args:
+            rules: Rules as text. Defaults to all rules.
+
         Raises:
             StorageError: If the store cannot be read.
         """
-        text = None if rules is None else str(rules)
-        return self._read(lambda store, owner: store.scores.summaries(owner, rules=text), [])
+        return self._read(lambda store, owner: store.scores.summaries(owner, rules=rules), [])
 
-    def finished(self, rules: Rules | None = None, *, limit: int = 20) -> list[RecordSummary]:
+    def finished(self, rules: str | None = None, *, limit: int = 20) -> list[RecordSummary]:
         """Return finished games, best first.
 
+        Args:
+            rules: Rules as text. Defaults to all rules.
+            limit: Maximum number of games.
+
         Raises:
             StorageError: If the store cannot be read.
         """
-        text = None if rules is None else str(rules)
         return self._read(
-            lambda store, owner: store.records.select(rules=text, owner=owner, limit=limit), []
+            lambda store, owner: store.records.select(rules=rules, owner=owner, limit=limit), []
         )
 
-    def career(self) -> Career:
-        """Return the summary of the player's other human games under these rules.
+    def career(self, rules: str = "") -> Career:
+        """Return the summary of the player's games under the same rules, without computer moves.
 
-        It is empty if the store cannot be read.
+        The summary is empty if the store cannot be read.
+
+        Args:
+            rules: Rules as text. Defaults to the current rules, without the current game.
         """
-        text, game = self._rules_text, self._current.id
+        text = rules or self._rules_text
+        without = "" if rules or self._autosave is None else self._autosave.current_id
         with suppress(StorageError):
             return self._read(
-                lambda store, owner: store.records.career(owner, text, without=game), Career()
+                lambda store, owner: store.records.career(owner, text, without=without), Career()
             )
         return Career()
+
+    def totals(self) -> list[CareerTotals]:
+        """Return the totals of the player's games without computer moves, by rules.
+
+        Raises:
+            StorageError: If the store cannot be read.
+        """
+        return self._read(_totals, [])
+
+    @property
+    def elapsed_ms(self) -> int:
+        """Milliseconds since the current game's first move."""
+        return self._current.elapsed_ms
+
+    def race(self) -> list[Milestone]:
+        """Return the current game's milestones, with the player's best times before this game.
+
+        The best times are loaded on the first call. If this call is late in a game, they may
+        include times from the same game.
+        """
+        if self.paces is None:
+            text, none = self._rules_text, dict[int, Pace]()
+            read = partial(self._read, lambda store, owner: store.scores.milestones(text, owner))
+            self.paces = self._try_read(partial(read, none)) or none
+        return race_of(self.game.positions(), self._current.think_ms, self.rules, self.paces)
 
     def finished_record(self, record_id: str) -> Record:
         """Load one of the `finished` games.
@@ -500,22 +543,21 @@ class Session:
         return PuzzleBook(*self._store_and_owner())
 
     def level(self, rules: Rules | None = None, text: str = "") -> Level | None:
-        """Return the level at which moves are judged, or `None` for perfect play.
+        """Return the level against which moves are judged, or `None` for perfect play.
 
         Without a readable store, the player's own level is that of a new player.
 
         Args:
-            rules: Rules of the game; the current ones by default.
-            text: As for `find_level`; the chosen level by default.
+            rules: Rules of the game, by default the current rules.
+            text: Name of a level, as in `find_level`. Defaults to the level that the player has
+                chosen.
         """
         text = text or str(self.get_setting(LEVEL_SETTING, ME))
         rules = rules or self.rules
+        initial = find_level(None, "", rules, text)
         with suppress(StorageError):
-            return self._read(
-                lambda store, owner: find_level(store, owner, rules, text),
-                find_level(None, "", rules, text),
-            )
-        return find_level(None, "", rules, text)
+            return self._read(lambda store, owner: find_level(store, owner, rules, text), initial)
+        return initial
 
     def _store_and_owner(self) -> tuple[Store, str]:
         if self._autosave is None:
@@ -523,11 +565,11 @@ class Session:
         return self._autosave.read(lambda store, owner: (store, owner))
 
     def _read(self, query: Callable[[Store, str], T], default: T) -> T:
-        """Call `query` with the store and owner; return `default` without a store."""
+        """Call `query` with the store and the owner. Without a store, return `default`."""
         return default if self._autosave is None else self._autosave.read(query)
 
     def get_setting(self, key: str, default: Any = None) -> Any:
-        """Return the value stored with `set_setting`, or `default`."""
+        """Return a setting stored with `set_setting`, or `default`."""
         value = self._try_read(lambda: self._setting(key))
         return default if value is None else value
 
@@ -537,7 +579,7 @@ class Session:
         return self._settings[key]
 
     def set_setting(self, key: str, value: object) -> None:
-        """Store a JSON value for future sessions."""
+        """Store a JSON value as a setting for this and future sessions."""
         self._settings[key] = value
         if self._autosave is not None:
             self._autosave.set_setting(key, value)
@@ -547,26 +589,26 @@ class Session:
 
     @property
     def unsaved(self) -> str:
-        """One-line reason why changes are not saved yet; empty if everything is saved."""
+        """The reason why changes are not saved yet, as one line, or "" if everything is saved."""
         return "" if self._autosave is None else self._autosave.writer.unsaved
 
     @property
     def keeps_games(self) -> bool:
-        """Whether a game that the session has left can be resumed later."""
+        """Whether the player can resume a game after leaving it."""
         return self._autosave is not None
 
     def flush(self) -> str:
-        """Wait a few seconds for pending writes; return `unsaved` afterwards."""
+        """Wait a few seconds for pending writes, then return `unsaved`."""
         if self._autosave is not None:
             self._autosave.writer.flush()
             self._poll_saving()
         return self.unsaved
 
     def check_saving(self) -> tuple[Event, ...]:
-        """Report changes in the saving state and any events not yet returned.
+        """Update the saving state; return all pending events, including changes of this state.
 
-        Every method that changes the game also does this. Screens call it repeatedly while
-        something is unsaved.
+        Every method that changes the game returns these events as well. Screens call this method
+        repeatedly while changes are unsaved.
         """
         self._poll_saving()
         return self._take_events()
@@ -583,12 +625,18 @@ class Session:
             self._events.append(events.SavingChanged(unsaved))
 
     def _try_read(self, read: Callable[[], T]) -> T | None:
-        """Read from the store; if that fails, report the failure and return `None`."""
+        """Read from the store, or report the failure and return `None`."""
         try:
             return read()
         except StorageError as error:
             self._events.append(events.StorageFailed(str(error)))
             return None
+
+    def _keep_change(self) -> None:
+        """Save the new position, and update the best score and the version."""
+        self._update_best()
+        self.version += 1
+        self._save()
 
     def _save(self) -> None:
         if self._autosave is not None:
@@ -596,23 +644,43 @@ class Session:
             self._poll_saving()
 
     def _update_best(self) -> None:
-        """Raise the best score to the current score if that may become the best."""
+        """Update the best score if the current score is higher and counts."""
         score = self.game.position.score
         if score > self.best and self._current.may_be_best:
             self.best = self._best_scores[self._rules_text] = score
 
 
+def _totals(store: Store, owner: str) -> list[CareerTotals]:
+    from py2048.presentation.result import quantile
+    from py2048.review.report import CareerTotals
+
+    found: dict[str, list[ScoreSummary]] = {}
+    for each in store.scores.summaries(owner):
+        if each.category in HUMAN_CATEGORIES:
+            found.setdefault(each.rules, []).append(each)
+    totals = []
+    for rules, kinds in found.items():
+        career, target = store.records.career(owner, rules), Rules.parse(rules).target
+        if games := career.scores.total():
+            won = sum(count for tile, count in career.tiles.items() if target and tile >= target)
+            mean = sum(each.games * each.mean_score for each in kinds) / games
+            best, moves = max(each.best for each in kinds), sum(each.plies for each in kinds)
+            facts = games, won, best, mean, quantile(career.scores, 0.5), max(career.tiles), moves
+            totals.append(CareerTotals(rules, *facts, dict(sorted(career.tiles.items()))))
+    return totals
+
+
 def open_session(
     url: str | None = None, *, owner: str = "local", player: str = "", finalize: bool = True
 ) -> Session:
-    """Open a session on the store at `url` (default: the player's own store).
+    """Open a session on the store at `url`, by default the player's own store.
 
     Args:
         url: URL of the store.
         owner: Owner of the games.
         player: Player name for records.
-        finalize: Whether to turn games that were over when their process ended into records.
-            Read-only callers pass False, because another window may still show such a game.
+        finalize: Whether to create records of finished games whose process has exited. Read-only
+            callers pass False, because another window may still show the game.
 
     Raises:
         StorageError: If the store cannot be opened.

@@ -1,4 +1,4 @@
-"""`TrackedGame`, a game with help received and thinking times, and `Replay`, a record browser."""
+"""`TrackedGame`, which adds help and thinking times to a game, and `Replay`, a record browser."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ from py2048.core.game import Game, Position, Record, Spawn, Turn
 from py2048.core.game.turn import Draws, decode_steps, encode_step, encode_turn
 from py2048.core.rules import Rules
 from py2048.presentation.events import Moved, Undone
+from py2048.review.milestones import is_milestone
 
 HUMAN_CATEGORIES = ("plain", "assisted")
-"""Categories without a computer player; only their scores count towards the best score."""
+"""Categories of games played by people. Only these games can set a best score."""
 
 
 @dataclass
 class TrackedGame:
-    """A game with the help its player received, thinking times and unsaved changes.
+    """A game with thinking times, unsaved changes and the help that its player received.
 
     Attributes:
         game: The game. Change it only through this class.
@@ -34,10 +35,11 @@ class TrackedGame:
         hints: Number of hints shown.
         computer: Whether a computer player made a move.
         offline: Whether a browser chose some tiles while disconnected from the server.
-        is_continued: Whether the game continues a record, whose player may have been someone else.
+        is_continued: Whether the game continues a record, possibly of another person.
         id: Id in the store.
         revision: Incremented by every turn, undo, redo and hint.
         extra: Additional data saved on behalf of the caller.
+        last_turn_time: Start of the next turn's thinking time, as returned by `time.monotonic`.
     """
 
     game: Game
@@ -53,7 +55,8 @@ class TrackedGame:
     extra: Mapping[str, object] = field(default_factory=dict, kw_only=True)
     _reported_revision: int = field(default=0, kw_only=True, repr=False)
     _reported_count: int = field(default=0, kw_only=True, repr=False)
-    _last_turn_time: float = field(default_factory=time.monotonic, repr=False)
+    _reached: list[tuple[int, int, int]] = field(default_factory=list, kw_only=True, repr=False)
+    last_turn_time: float = field(default_factory=time.monotonic, repr=False)
     _has_custom_start: bool = field(init=False, repr=False)
     _shape: tuple[int, int] = field(init=False, repr=False)
 
@@ -77,12 +80,16 @@ class TrackedGame:
         return cls(game, codes, times, *help_taken, is_continued=True, revision=len(codes))
 
     @classmethod
-    def from_saved(cls, saved: SavedGame, draws: Draws | None = None) -> TrackedGame:
-        """Restore a game from the store; undone turns can be redone.
+    def from_saved(
+        cls, saved: SavedGame, draws: Draws | None = None, *, draw_again: bool = False
+    ) -> TrackedGame:
+        """Restore a game from the store, including turns that were undone and can be redone.
 
         Args:
             saved: The stored game.
             draws: Source of new tiles. Defaults to a generator with the game's seed.
+            draw_again: Whether to draw the tiles of the saved turns again, to compare them with
+                the saved tiles.
 
         Raises:
             StorageError: If the saved turns break the saved rules.
@@ -94,10 +101,10 @@ class TrackedGame:
             game = Game(rules, seed=saved.seed, board=start, player=player, draws=draws)
             set_started(game, saved.started)
             for direction, spawn in decode_steps("".join(saved.turns), rules.shape):
-                if spawn is None:
-                    game.attempt(direction)
-                else:
+                if spawn and not draw_again:
                     game.play(direction, spawn=spawn)
+                else:
+                    game.attempt(direction)
         except Py2048Error as error:
             raise StorageError(f"the saved game {saved.id} cannot be read: {error}") from error
         for _ in saved.turns[saved.position :]:
@@ -122,23 +129,23 @@ class TrackedGame:
     def copy(self) -> TrackedGame:
         """Copy the game, so that a thread can continue it."""
         codes, think_ms = self.codes[:], self.think_ms[:]
-        return replace(self, game=self.game.copy(), codes=codes, think_ms=think_ms)
+        return replace(self, game=self.game.copy(), codes=codes, think_ms=think_ms, _reached=[])
 
     @property
     def position(self) -> int:
-        """Number of turns in `codes` that are not undone."""
+        """Number of turns in `codes`, excluding undone turns."""
         return self.game.turn_count
 
     @property
     def details(self) -> tuple[int, int, bool, bool]:
-        """The data that determines the category: ``(undos, hints, computer, offline)``."""
+        """The data that determines the score category: ``(undos, hints, computer, offline)``."""
         return self.undos, self.hints, self.computer, self.offline
 
     @property
     def category(self) -> str:
         """``computer``, ``assisted`` or ``plain``.
 
-        Undos, hints, a custom start position, or having continued a record makes a game assisted.
+        A game is assisted if it has undos, hints or a custom start position, or continues a record.
         """
         if self.computer:
             return "computer"
@@ -147,32 +154,34 @@ class TrackedGame:
 
     @property
     def may_be_best(self) -> bool:
-        """Whether the score may become the best score: a person must have played the whole game."""
+        """Whether the score can become a best score: a person must have played the whole game."""
         return self.category in HUMAN_CATEGORIES and not self.is_continued
 
     def attempt(
         self, direction: Direction, think_ms: int | None = None, spawn: Spawn | None = None
     ) -> Turn | None:
-        """Try a direction; return the turn, or `None` if the game did not record one.
+        """Try to move; return the turn, or `None` if the attempt does not count as a turn.
 
         Args:
             direction: Direction to slide.
             think_ms: Thinking time in milliseconds. Defaults to the time since the previous turn.
-            spawn: The new tile, if the turn was legal and already played elsewhere.
+            spawn: The new tile of a turn that was already played on another machine. By default,
+                the game draws the tile.
         """
         game, before = self.game, self.game.position
-        if spawn is None:
-            game.attempt(direction)
-        else:
-            game.play(direction, spawn=spawn)
+        game.play(direction, spawn=spawn) if spawn else game.attempt(direction)
         turn, count = game.position.turn, before.turn_count
         if turn is None or game.position is before:
             return None
         del self.codes[count:], self.think_ms[count:]
         self.codes.append(encode_step(turn.direction, turn.spawn, self._shape))
         now = time.monotonic()
-        elapsed_ms, self._last_turn_time = round((now - self._last_turn_time) * 1000), now
+        elapsed_ms, self.last_turn_time = round((now - self.last_turn_time) * 1000), now
         self.think_ms.append(elapsed_ms if think_ms is None else think_ms)
+        tile, is_offline = game.position.max_tile, self.offline or spawn is not None
+        if tile > before.max_tile and not is_offline and is_milestone(game.rules, tile):
+            pace = tile, sum(self.think_ms[1:]), game.ply
+            self._reached += [pace] * (self.category == "plain")
         self._reported_count = min(self._reported_count, count)
         self.revision += 1
         return turn
@@ -197,13 +206,13 @@ class TrackedGame:
 
     @property
     def is_changed(self) -> bool:
-        """Whether the game changed since the last `take_change`."""
+        """Whether the game has changed since the last `take_change`."""
         return self.revision != self._reported_revision
 
     def take_change(self) -> GameChange | None:
         """Return the changes since the previous call, or `None` if there are none.
 
-        The cost is proportional to the number of new turns, not to the game's length.
+        The cost is proportional to the number of new turns, not to the length of the game.
         """
         if self.revision == self._reported_revision:
             return None
@@ -213,23 +222,27 @@ class TrackedGame:
             id=self.id, seen=self._reported_revision, revision=self.revision, length=length,
             position=now.turn_count, score=now.score, is_over=not now.legal,
             undos=self.undos, hints=self.hints, extra=self._extra(now.max_tile),
-            turns=tuple(turns),
+            turns=tuple(turns), reached=tuple(self._reached),
         )  # fmt: skip
+        self._reached.clear()
         self._reported_revision, self._reported_count = self.revision, length
         return change
 
     def _extra(self, max_tile: int) -> dict[str, object]:
-        """Return the additional data to save, including facts without a database column."""
-        found = {**self.extra, "max_tile": max_tile}
-        if self.computer:
-            found["computer"] = True
-        if self.is_continued:
-            found["continued"] = True
-        if self.offline:
-            found["offline"] = True
-        if self.game.player:
-            found["player"] = self.game.player
-        return found
+        """Return additional data to save, including values without their own database column."""
+        facts = {
+            "computer": self.computer, "continued": self.is_continued, "offline": self.offline,
+            "player": self.game.player,
+        }  # fmt: skip
+        known = {name: value for name, value in facts.items() if value}
+        return {**self.extra, "max_tile": max_tile, **known}
+
+    @property
+    def elapsed_ms(self) -> int:
+        """Milliseconds from the first move until now or until the end of the game."""
+        played = sum(self.think_ms[1 : self.position])
+        is_running = self.position and not self.game.is_over
+        return played + round(1000 * (time.monotonic() - self.last_turn_time)) * bool(is_running)
 
     def record(self) -> Record:
         """Return a record of the game so far."""
@@ -238,21 +251,21 @@ class TrackedGame:
 
 
 def set_started(game: Game, text: str) -> None:
-    """Set the start time from ISO 8601 text; ignore times before 1970 and in the future."""
+    """Set the start time from ISO 8601 text, unless it is before 1970 or in the future."""
     started = _timestamp(text)
     if started is not None:
         game.started = started
 
 
 def _set_finished(game: Game, text: str) -> None:
-    """Set the time of the last turn, if there is one; ignore invalid times."""
+    """Set the time of the last turn, if the game has turns and the time is valid."""
     finished = _timestamp(text)
     if game.turn_count and finished is not None and finished >= game.started:
         game.finished = finished
 
 
 def _timestamp(text: str) -> float | None:
-    """Parse ISO 8601 text into whole Unix seconds; return `None` unless between 1970 and now."""
+    """Parse ISO 8601 text as whole Unix seconds, or return None if the time is implausible."""
     with suppress(ValueError, OverflowError):
         moment = datetime.fromisoformat(text).replace(microsecond=0)
         seconds = moment.replace(tzinfo=moment.tzinfo or UTC).timestamp()
@@ -268,7 +281,7 @@ class Replay:
         record: The record to step through.
 
     Attributes:
-        index: Number of turns played at the current position.
+        index: Number of turns before the current position.
 
     Raises:
         RecordError: If a turn breaks the record's rules.
@@ -291,7 +304,7 @@ class Replay:
         return self._positions[self.index]
 
     def forward(self) -> Moved | None:
-        """Step forward; return the event to animate, or `None` at the end."""
+        """Go forward one turn. Return the event to animate, or `None` at the end."""
         before, after = self.position, self.seek(self.index + 1)
         if after is before or after.turn is None:
             return None
@@ -299,13 +312,13 @@ class Replay:
         return Moved(before.board, after.turn, after.board, points, after.score, self._best)
 
     def back(self) -> Undone | None:
-        """Step back; return the event to animate, or `None` at the start."""
+        """Go back one turn. Return the event to animate, or `None` at the start."""
         before, after = self.position, self.seek(self.index - 1)
         if before.turn is None:
             return None
         return Undone(before.turn, before.board, after.board, after.score)
 
     def seek(self, index: int) -> Position:
-        """Jump to the position after `index` turns, at most to the end, and return it."""
+        """Jump to the position after `index` turns, or to the end, and return the position."""
         self.index = min(max(index, 0), len(self))
         return self.position

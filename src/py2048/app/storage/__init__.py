@@ -1,8 +1,8 @@
 """Persistent storage for games in progress, finished records, scores and settings.
 
-The store is an SQLite file in the player's data folder, or the database that
-``PY2048_DATABASE_URL`` names. The same code is used for both. Importing this package is cheap: the
-first `open_store` loads SQLAlchemy. Result types are in `values`.
+The store is an SQLite file in the player's data folder, or the database named by
+``PY2048_DATABASE_URL``. The same code works with SQLite and PostgreSQL. SQLAlchemy is imported by
+the first `open_store`, so importing this package is fast. Result types are in `values`.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ __all__ = [
 
 URL_VARIABLE = "PY2048_DATABASE_URL"
 FILE_NAME = "py2048.sqlite3"
-TIMEOUT_S = 30.0  # waiting for another process's write lock
+TIMEOUT_S = 30.0  # maximum wait for the write lock of another process
 
 
 def open_store(
@@ -56,16 +56,16 @@ def open_store(
     durability: Literal["disk", "process"] = "disk",
     timeout_s: float = TIMEOUT_S,
 ) -> Store:
-    """Open the store at `url`, creating or upgrading it if needed.
+    """Open the store at `url`; create or upgrade the database if needed.
 
     Args:
         url: A database URL (``postgresql://…``, ``sqlite:///file``, or ``sqlite://`` for an
             in-memory store) or the path of an SQLite file. Defaults to ``PY2048_DATABASE_URL``,
             or else to ``py2048.sqlite3`` in `data_folder`.
         durability: What saved changes survive: ``"disk"`` means a power failure, and ``"process"``,
-            which is faster on SQLite, means only a killed process. PostgreSQL uses its own setting
-            instead.
-        timeout_s: Seconds to wait for another process's lock.
+            which is faster on SQLite, means the death of the process. PostgreSQL uses its own
+            setting instead.
+        timeout_s: Seconds to wait for another process to release its lock.
 
     Raises:
         StorageError: If the database cannot be reached, read or written, or has an unknown schema.
@@ -77,24 +77,24 @@ def open_store(
 
 
 def load_store(url: str | PathLike[str] | None = None) -> bool:
-    """Import what `open_store` needs, without opening anything.
+    """Import the modules that `open_store` needs, without opening a store.
 
-    Nothing is imported for the player's own store: it is never shared, and its modules are slow to
-    import.
+    For the player's own store, nothing is imported: this store is never shared, and the import is
+    slow.
 
     Args:
         url: As for `open_store`.
 
     Returns:
-        Whether several server processes can share the store, which requires PostgreSQL.
+        Whether several server processes can share the store. This requires PostgreSQL.
 
     Raises:
-        StorageError: If the URL does not name a supported kind of database.
+        StorageError: If the URL names an unsupported kind of database.
         MissingExtraError: If the URL requires psycopg, which is not installed.
     """
     if (location := _location(url)) == data_folder() / FILE_NAME:
         return False
-    import py2048.app.storage.store  # noqa: F401 - loads all that it needs
+    import py2048.app.storage.store  # noqa: F401 - imports the modules
     from py2048.app.storage.database import is_sqlite, make_engine
 
     engine, _ = make_engine(location)

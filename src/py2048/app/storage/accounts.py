@@ -1,4 +1,4 @@
-"""Accounts of a server's players and their programs, and login sessions."""
+"""Storage of a server's accounts and login sessions. Players and their programs have accounts."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from py2048.app.storage.schema import (
     battle_players,
     games,
     names,
+    puzzle_answers,
     records,
     recovery_codes,
     sessions,
@@ -40,21 +41,22 @@ _ACCOUNT = sa.select(
 class Accounts(Repository):
     """The accounts.
 
-    A guest is stored with the first game, and a name turns the guest into a player.
+    A guest account is stored together with the guest's first game. A guest who chooses a name
+    becomes a player.
     """
 
     def find(self, account_id: str) -> Account | None:
-        """Return the account with this id, or None."""
+        """Return the account with this id, or None if it does not exist."""
         return self._database.one(Account, _ACCOUNT.where(accounts.c.id == account_id))
 
     def find_name(self, name: str) -> Account | None:
-        """Return the account with the same normalised name, or None."""
+        """Return the account with the same normalised name, or None if there is none."""
         return self._database.one(Account, _ACCOUNT.where(accounts.c.name_key == name_key(name)))
 
     def claim_name(
         self, account_id: str, name: str, password: str, codes: Collection[str] = ()
     ) -> Account:
-        """Give a guest a name, a password hash and recovery code hashes.
+        """Give a guest a name, and store hashes of the password and the recovery codes.
 
         All of the guest's sessions end.
 
@@ -87,10 +89,10 @@ class Accounts(Repository):
         return set(self._database.values(query))
 
     def recover(self, account_id: str, code: str, password: str) -> bool:
-        """Use up a recovery code, replace the password hash and end all sessions.
+        """Consume a recovery code, replace the password hash and end all sessions.
 
         Returns:
-            False, with nothing changed, if the account has no such unused code.
+            False if the account has no unused code with this hash. In this case, nothing changes.
         """
         used = sa.delete(recovery_codes).where(
             recovery_codes.c.owner == account_id, recovery_codes.c.code == code
@@ -102,7 +104,7 @@ class Accounts(Repository):
         return True
 
     def end_guest(self, account_id: str) -> None:
-        """Invalidate all cookies of a guest, since guests have no sessions to end."""
+        """Invalidate all cookies of a guest, because guests have no login sessions to end."""
         is_guest = accounts.c.id == account_id, accounts.c.name.is_(None)
         ended = accounts.c.generation + 1
         self._database.change(sa.update(accounts).where(*is_guest).values(generation=ended))
@@ -114,10 +116,32 @@ class Accounts(Repository):
                 _delete(connection, bot.id)
             _delete(connection, account_id)
 
+    def forget_guests(self, before: str, *, limit: int = 1000) -> bool:
+        """Delete guests who have not played since a given time, and all of their data.
+
+        Args:
+            before: Time as ISO 8601 in UTC.
+            limit: Maximum number of guests to delete.
+
+        Returns:
+            Whether any guests were deleted.
+        """
+        guests, answers = accounts.c, puzzle_answers.c
+        played = games.c.updated, records.c.finished, answers.answered
+        used = (sa.exists().where(e.table.c.owner == guests.id, e >= before) for e in played)
+        is_lost = guests.name.is_(None), guests.created < before, *(~each for each in used)
+        found = self._database.values(sa.select(guests.id).where(*is_lost).limit(limit))
+        for each in found:
+            self.delete(each)
+        # Guests who have only solved puzzles have no account. The local player also has no account.
+        unknown = answers.owner != "local", answers.owner.not_in(sa.select(guests.id))
+        self._database.change(sa.delete(puzzle_answers).where(answers.answered < before, *unknown))
+        return bool(found)
+
     # Programs
 
     def add_bot(self, account_id: str, name: str, person: str, token: str, *, most: int) -> None:
-        """Create an account for a program of `person`, with a hashed token.
+        """Create an account for a program of `person`, and store the hash of its token.
 
         Raises:
             AccountError: If the name or a lookalike is taken, or the person already has `most`
@@ -132,7 +156,7 @@ class Accounts(Repository):
             _add_token(connection, token, account_id, "token")
 
     def renew_token(self, person: str, bot: str, token: str) -> bool:
-        """Replace the token of a person's program; return whether the program exists."""
+        """Replace the token of a person's program, or return False if there is no such program."""
         with self._database.write() as connection:
             if bot not in {each.id for each in _bots(connection, person)}:
                 return False
@@ -146,16 +170,16 @@ class Accounts(Repository):
             return _bots(connection, person)
 
     def live_guests(self, guests: Collection[str]) -> set[str]:
-        """Return which of the accounts are guests with valid cookies.
+        """Return the given accounts that are guests with valid cookies.
 
-        Unknown accounts are included, because a guest is stored only with their first game.
+        The result includes unknown accounts, because guests are not stored before their first game.
         """
         is_over = sa.or_(accounts.c.name.is_not(None), accounts.c.generation > 0)
         query = sa.select(accounts.c.id).where(accounts.c.id.in_(guests), is_over)
         return set(guests).difference(self._database.values(query))
 
     def export(self, account_id: str) -> dict[str, Any]:
-        """Return all data of an account as plain values, without hashes of secrets."""
+        """Return all data of an account as plain values, except the hashes of secrets."""
         played = sa.select(turns).join(games).where(games.c.owner == account_id)
         queries: dict[str, sa.Select[Any]] = {
             table.name: sa.select(table).where(table.c.owner == account_id)
@@ -179,15 +203,18 @@ class Accounts(Repository):
 
 
 class Sessions(Repository):
-    """Login sessions, identified by the SHA-256 of their token, which is never stored."""
+    """Login sessions, identified by the SHA-256 hash of a token that is never stored."""
 
-    def begin(self, session_id: str, owner: str, label: str) -> None:
-        """Add a session."""
+    def begin(self, session_id: str, owner: str, label: str, *, most: int | None = None) -> None:
+        """Add a session, and keep only the account's `most` recently used sessions."""
+        own = sessions.c.owner == owner
+        last = sa.select(sessions.c.id).where(own).order_by(sessions.c.seen.desc()).limit(most)
         with self._database.write() as connection:
             _add_token(connection, session_id, owner, label)
+            connection.execute(sa.delete(sessions).where(own, sessions.c.id.not_in(last)))
 
     def find(self, session_id: str) -> tuple[Account, str] | None:
-        """Return a session's account and last recorded time of use, or None if it has ended."""
+        """Return a session's account and the time of its last use, or None if it has ended."""
         query = _ACCOUNT.join(sessions, sessions.c.owner == accounts.c.id).add_columns(
             sessions.c.seen
         )
@@ -197,7 +224,7 @@ class Sessions(Repository):
         )
 
     def note_use(self, session_id: str) -> None:
-        """Record that a session is in use now."""
+        """Record that a session has just been used."""
         used = sa.update(sessions).where(sessions.c.id == session_id)
         self._database.change(used.values(seen=utc_now()))
 
@@ -208,7 +235,7 @@ class Sessions(Repository):
         return self._database.all(LoginSession, query)
 
     def live(self, session_ids: Collection[str]) -> set[str]:
-        """Return which of the sessions have not ended."""
+        """Return the ids of the given sessions that have not ended."""
         query = sa.select(sessions.c.id).where(sessions.c.id.in_(session_ids))
         return set(self._database.values(query))
 
@@ -222,14 +249,14 @@ class Sessions(Repository):
         self._database.change(sa.delete(sessions).where(sessions.c.owner == owner))
 
     def forget(self, before: str) -> None:
-        """Delete people's sessions last used before a time; keep programs' sessions."""
+        """Delete sessions that were last used before a time, except those of programs."""
         programs = sa.select(names.c.account).where(names.c.bot_of.is_not(None))
         unused = sessions.c.seen < before, sessions.c.owner.not_in(programs)
         self._database.change(sa.delete(sessions).where(*unused))
 
 
 def _add_token(connection: Connection, token: str, owner: str, label: str) -> None:
-    """Add a session for the token with this hash, within a transaction."""
+    """Add a session for a hashed token, within a transaction."""
     now = utc_now()
     row = {"id": token, "owner": owner, "label": label, "created": now, "seen": now}
     connection.execute(sa.insert(sessions), row)
@@ -237,7 +264,7 @@ def _add_token(connection: Connection, token: str, owner: str, label: str) -> No
 
 def _take_name(connection: Connection, account_id: str, name: str, **more: str | None) -> None:
     key, looks = name_key(name), lookalike_key(name)
-    try:  # unique indexes resolve concurrent claims
+    try:  # a unique index rejects the second of two concurrent claims
         changed = connection.execute(
             sa.update(accounts).where(accounts.c.id == account_id, accounts.c.name.is_(None)),
             {"name": name, "name_key": key},

@@ -1,7 +1,7 @@
-"""Backups: all rows of a store in one file, from which any store can be restored.
+"""Backups, which save all rows of a store in one file and restore them to an empty store.
 
 The file contains gzip-compressed JSON lines: first ``{"py2048": "backup", "schema": "0011"}``, then
-``[table, row]`` for each row, and finally ``{"rows": n}``, which reveals a truncated file.
+``[table, row]`` for each row, and finally ``{"rows": n}``, which shows that the file is complete.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from py2048.core.game.record import replacing
 if TYPE_CHECKING:
     from py2048.app.storage.store import Store
 
-SQLITE_SUFFIXES = "", "-wal", "-shm", "-journal"  # of an SQLite database's files
+SQLITE_SUFFIXES = "", "-wal", "-shm", "-journal"  # suffixes of the files of an SQLite database
 _NAMES = "py2048-????????T??????Z.2048.jsonl.gz"
 _ROWS_AT_ONCE = 500
 
 
 def back_up(store: Store, path: Path, *, replace: bool = True) -> int:
-    """Write a consistent snapshot of all tables to a file; return the number of rows.
+    """Write a consistent snapshot of all tables to a file, and return the number of rows.
 
-    Players can continue in the meantime. The file appears under its name only once it is complete.
+    Players can continue in the meantime. The file gets its final name when it is complete.
 
     Args:
         store: Store to back up.
@@ -60,17 +60,17 @@ def back_up(store: Store, path: Path, *, replace: bool = True) -> int:
 
 
 def back_up_into(store: Store, folder: Path, keep: int) -> tuple[Path, int]:
-    """Write a backup into a folder, then delete all but the newest backups in it.
+    """Write a backup to a folder, and delete all but the newest backups in this folder.
 
     If the backup fails, nothing is deleted. Files with other names are never deleted.
 
     Args:
         store: Store to back up.
         folder: Folder for backups.
-        keep: Number of backups to keep, including the new one.
+        keep: Number of backups to keep, including the new backup.
 
     Returns:
-        The file and its number of rows.
+        The path of the backup and its number of rows.
 
     Raises:
         StorageError: If the folder does not exist, or if `back_up` fails.
@@ -85,11 +85,11 @@ def back_up_into(store: Store, folder: Path, keep: int) -> tuple[Path, int]:
 
 
 def restore(store: Store, path: Path) -> int:
-    """Fill an empty store from a backup; return the number of rows.
+    """Fill an empty store from a backup, and return the number of rows.
 
     Raises:
         StorageError: If the store is not empty, or the file is not a complete backup of this
-            schema. Nothing is changed.
+            schema. In this case nothing is changed.
     """
     try:
         with gzip.open(path, "rt", encoding="utf-8") as file, store.write() as connection:
@@ -147,5 +147,5 @@ def _read_rows(connection: Connection, file: IO[str], path: Path) -> int:
 
 
 def _table_of(line: object) -> str | None:
-    """Return the table to which a line belongs, or None for the last line."""
+    """Return the table of a line in a backup, or None for the backup's last line."""
     return str(line[0]) if isinstance(line, list) else None

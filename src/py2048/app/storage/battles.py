@@ -19,7 +19,7 @@ _PLAYERS = (
     .order_by(battle_players.c.seat)
 )
 _next = battles.alias()
-# The rematch comes from a join, because it is deleted once all its players have left.
+# The join yields no id for a rematch that was deleted because all of its players left.
 _BATTLE = sa.select(
     *(column for column in battles.c if column.name != "rematch"), _next.c.id.label("rematch")
 ).outerjoin(_next, _next.c.id == battles.c.rematch)
@@ -29,7 +29,7 @@ class Battles(Repository):
     """The battles of a server."""
 
     def create(self, battle_id: str, account: str, rules: str, minutes: int, secret: str) -> None:
-        """Create a battle and give the account the first seat."""
+        """Create a battle with the account in its first seat."""
         with self._database.write() as connection:
             _create(connection, battle_id, rules, minutes, secret)
             _seat(connection, battle_id, account, 1)
@@ -40,15 +40,15 @@ class Battles(Repository):
             return _find(connection, battle_id)
 
     def of_game(self, game_id: str) -> str | None:
-        """Return the id of the battle a game belongs to, or None."""
+        """Return the id of a game's battle, or None if the game is not in a battle."""
         query = sa.select(battle_players.c.battle_id).where(battle_players.c.game_id == game_id)
         found: str | None = self._database.value(query)
         return found
 
     def window(self, game_id: str) -> tuple[str, str] | None:
-        """Return the start and end time of a game's battle, or None for other games.
+        """Return the start and end time of a game's battle, or None if the game is not in a battle.
 
-        If the game's player has left, both times are the start time.
+        If the game's player has left, the end time equals the start time.
         """
         query = (
             sa.select(battles.c.starts, battles.c.ends, battle_players.c.has_left)
@@ -60,7 +60,7 @@ class Battles(Repository):
         return None
 
     def join(self, battle_id: str, account: str, *, most: int) -> None:
-        """Take a seat in a battle that has not started; existing seats are kept.
+        """Give an account a seat in a battle that has not started, unless it already has one.
 
         Raises:
             AccountError: If the battle is full, has started, or does not exist.
@@ -77,7 +77,7 @@ class Battles(Repository):
             _seat(connection, battle_id, account, seat)
 
     def leave(self, battle_id: str, account: str) -> None:
-        """Give up a seat in a battle that has not started; delete the battle if it is now empty."""
+        """Give up an account's seat in a battle that has not started. Delete an empty battle."""
         with self._database.write() as connection:
             battle = _locked(connection, battle_id)
             if battle.starts or battle.seat_of(account) is None:
@@ -93,7 +93,8 @@ class Battles(Repository):
         """Start a battle with a new game for each seat.
 
         Raises:
-            StaleGameError: If players joined or left meanwhile, or the battle has started.
+            StaleGameError: If a player has joined or left in the meantime, or the battle has
+                started.
         """
         with self._database.write() as connection:
             if _locked(connection, battle.id) != battle:
@@ -105,7 +106,7 @@ class Battles(Repository):
             connection.execute(begun.values(starts=starts, ends=ends))
 
     def note(self, battle_id: str, seat: int, *, has_left: bool, **stand: int) -> None:
-        """Save a player's final result, unless there is one already."""
+        """Save a player's final result, unless it has already been saved."""
         unknown = battle_players.c.score.is_(None)
         change = _change(battle_id, seat).where(unknown).values(has_left=has_left, **stand)
         self._database.change(change)
@@ -116,7 +117,7 @@ class Battles(Repository):
         self._database.change(settled.values(is_settled=True))
 
     def rematch(self, battle: Battle, fresh: str, secret: str) -> str:
-        """Return the battle's rematch; if there is none, create one with the id `fresh`."""
+        """Return the id of a battle's rematch, or create a rematch with the id `fresh`."""
         with self._database.write() as connection:
             now = _locked(connection, battle.id)
             if now.rematch is not None:
@@ -127,12 +128,12 @@ class Battles(Repository):
         return fresh
 
     def overdue(self, now: str) -> list[str]:
-        """Return the battles that have ended but whose scores are not final."""
+        """Return the ids of battles that have ended, but whose scores are not final yet."""
         late = battles.c.is_settled.is_(False), battles.c.ends < now
         return self._database.values(sa.select(battles.c.id).where(*late))
 
     def forget(self, before: str) -> None:
-        """Delete battles that were created before a time and never started."""
+        """Delete battles that were created before a given time and never started."""
         old = (battles.c.is_settled.is_(False), battles.c.created < before)
         with self._database.write() as connection:
             query = sa.select(battles.c.id).where(*old, battles.c.starts.is_(None))
@@ -143,7 +144,7 @@ class Battles(Repository):
 
 
 def forget_player(connection: Connection, account_id: str) -> None:
-    """Remove an account from its battles within a transaction, but keep the results."""
+    """Remove an account from its battles within a transaction, but keep its results."""
     mine = battle_players.c.account == account_id
     waiting = mine, battle_players.c.game_id.is_(None)
     query = sa.select(battle_players.c.battle_id).where(*waiting)
@@ -172,10 +173,10 @@ def _change(battle_id: str, seat: int) -> sa.Update:
 
 
 def _locked(connection: Connection, battle_id: str) -> Battle:
-    """Return a battle, and lock it until the transaction ends.
+    """Lock a battle's row until the transaction ends, and return the battle.
 
     Raises:
-        AccountError: If it does not exist.
+        AccountError: If the battle does not exist.
     """
     lock_rows(connection, battles.c.id, [battle_id])
     found = _find(connection, battle_id)

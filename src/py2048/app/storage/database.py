@@ -1,4 +1,4 @@
-"""The database layer below the store: engines, transactions, upserts and readable errors."""
+"""The database layer of the store: engines, transactions, upserts and error messages."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from py2048.app.storage import TIMEOUT_S, data_folder
 from py2048.core.errors import StorageError, extra_for
 from py2048.core.folders import expanded
 
-WRITES = "py2048_writes"  # execution option of connections that write
+WRITES = "py2048_writes"  # execution option for connections that write
 
 _CONNECT_TIMEOUT_S = 10
 _SECRETS = ("password", "sslpassword", "passfile")
@@ -36,17 +36,18 @@ T = TypeVar("T")
 def make_engine(
     location: str | PathLike[str], durability: str = "disk", timeout_s: float = TIMEOUT_S
 ) -> tuple[Engine, str]:
-    """Create an engine for `location` without connecting; return it with its display name.
+    """Create an engine for `location` without connecting; return the engine and a display name.
 
     Args:
         location: Database URL or SQLite path.
-        durability: ``disk`` if commits must survive a power failure, ``process`` if they must only
-            survive a killed process. PostgreSQL uses its own ``synchronous_commit`` setting.
-        timeout_s: Seconds to wait for another process's lock.
+        durability: ``disk`` if commits must survive a power failure, or ``process`` if they must
+            only survive the death of the process. PostgreSQL uses its own ``synchronous_commit``
+            setting.
+        timeout_s: Seconds to wait for another process to release its lock.
 
     Raises:
         StorageError: If `location` is not the URL of a supported database.
-        MissingExtraError: If psycopg is needed and not installed.
+        MissingExtraError: If psycopg is needed but not installed.
     """
     url = _parse(location)
     if url.get_backend_name() == "sqlite":
@@ -75,7 +76,7 @@ def _parse(location: str | PathLike[str]) -> URL:
 
 
 def _looks_like_path(text: str) -> bool:
-    """Return whether text without a scheme is meant as a file path."""
+    """Return whether text without a URL scheme is a file path."""
     return "/" in text or "\\" in text or bool(Path(text).suffix) or Path(text).is_file()
 
 
@@ -93,10 +94,11 @@ def _display_name(url: URL) -> str:
 
 
 def _sqlite_engine(url: URL, durability: str, timeout_s: float) -> Engine:
-    # Transactions are started by `_begin_sqlite` and not by the driver.
+    # Transactions are started by `_begin_sqlite`, not by the driver.
     options: dict[str, Any] = {"isolation_level": None, "timeout": timeout_s}
     if url.database is None:
-        # The in-memory store exists only in a single connection, which threads use in turn.
+        # An in-memory database belongs to a single connection, so all threads share this
+        # connection.
         options["check_same_thread"] = False
         engine = sa.create_engine(
             url, poolclass=QueuePool, pool_size=1, max_overflow=0, connect_args=options
@@ -105,7 +107,7 @@ def _sqlite_engine(url: URL, durability: str, timeout_s: float) -> Engine:
         if Path(url.database).is_dir():
             raise StorageError(f"{url.database} is a folder: name a file in it for the database")
         _make_folder(Path(url.database).parent)
-        with suppress(OSError):  # the file exists, or SQLite will report a better error
+        with suppress(OSError):  # SQLite reports errors later
             os.close(os.open(url.database, os.O_CREAT | os.O_EXCL, 0o600))
         engine = sa.create_engine(url, hide_parameters=True, connect_args=options)
 
@@ -119,7 +121,7 @@ def _sqlite_engine(url: URL, durability: str, timeout_s: float) -> Engine:
 
 
 def _make_folder(folder: Path) -> None:
-    """Create the data folder on first use; other folders must exist."""
+    """Create the data folder on first use. All other folders must already exist."""
     if folder.is_dir():
         return
     if folder != data_folder():
@@ -129,13 +131,13 @@ def _make_folder(folder: Path) -> None:
     except OSError as error:
         raise StorageError(
             f"the data folder {folder} cannot be created ({error.strerror});"
-            " set PY2048_HOME to a writable folder"
+            " set PY2048_HOME to a writable folder, or play with --no-save"
         ) from error
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    # Writers lock the database at the start: if two transactions both began by reading, their later
-    # writes would fail instead of waiting for each other.
+    # Writers lock the database when their transaction begins. If two transactions started with a
+    # read, their later writes would fail instead of waiting for each other.
     writes = connection.get_execution_options().get(WRITES)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
@@ -174,20 +176,21 @@ class Database:
         self.is_closed = False
         self._shared = threading.local()
         self.is_sqlite = is_sqlite(engine)
-        self._file = engine.url.database if self.is_sqlite else None
+        database = engine.url.database if self.is_sqlite else None
+        self._file = None if database is None else Path(database)
         self._file_id_at_open = _file_id(self._file)
         if self.is_sqlite:
             self._reader = engine
-            # Processes wait for SQLite's single write lock by polling; the threads of this process
-            # queue here instead.
+            # Processes poll for SQLite's single write lock. Threads of this process wait for a
+            # Python lock, which needs no polling.
             self._write_lock: AbstractContextManager[object] = threading.Lock()
         else:
-            # A transaction reads one consistent snapshot, as on SQLite.
+            # As on SQLite, each transaction reads a consistent snapshot.
             self._reader = engine.execution_options(isolation_level="REPEATABLE READ")
             self._write_lock = nullcontext()
 
     def close(self) -> None:
-        """Close all connections; the store cannot be used afterwards."""
+        """Close all connections. The store cannot be used afterwards."""
         self.is_closed = True
         self.engine.dispose()
 
@@ -195,8 +198,8 @@ class Database:
     def snapshot(self) -> Iterator[None]:
         """Run all of this thread's reads in the block in a single transaction.
 
-        The reads see a consistent snapshot and cost less than in separate transactions. Do not
-        write inside the block.
+        The reads see a consistent snapshot, and are faster than reads in separate transactions. The
+        block must not write.
         """
         with self.read() as connection:
             self._shared.connection = connection
@@ -207,7 +210,7 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        """Open a connection whose reads see one consistent snapshot."""
+        """Open a connection on which all reads see the same snapshot."""
         self._check_open()
         shared: Connection | None = getattr(self._shared, "connection", None)
         transaction = nullcontext(shared) if shared else self._reader.begin()
@@ -216,10 +219,10 @@ class Database:
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
-        """Open a connection whose changes are committed together, or rolled back.
+        """Open a connection whose changes are committed together, or rolled back on an exception.
 
         Raises:
-            StorageError: If anything fails, or the database file was moved or replaced.
+            StorageError: If a statement fails, or the database file was moved or replaced.
         """
         self._check_open()
         if _file_id(self._file) != self._file_id_at_open:
@@ -228,13 +231,11 @@ class Database:
             yield connection
 
     def one(self, kind: Callable[..., T], query: sa.Select[Any]) -> T | None:
-        """Return the single row of a query, converted by `kind`, or `None`."""
-        with self.read() as connection:
-            row = connection.execute(query).one_or_none()
-        return None if row is None else kind(**row._mapping)
+        """Return the only row of a query, converted by `kind`, or `None` if there is no row."""
+        return next(iter(self.all(kind, query)), None)
 
     def all(self, kind: Callable[..., T], query: sa.Select[Any]) -> list[T]:
-        """Return the rows of a query, each converted by calling `kind` with the row's columns."""
+        """Return the rows of a query, converting each row by calling `kind` with its columns."""
         with self.read() as connection:
             return [kind(**row._mapping) for row in connection.execute(query)]
 
@@ -244,17 +245,17 @@ class Database:
             return connection.execute(query).all()
 
     def value(self, query: sa.Select[Any]) -> Any:
-        """Return the first column of a query's first row, or `None`."""
+        """Return the first column of a query's first row, or `None` if there is no row."""
         with self.read() as connection:
             return connection.scalar(query)
 
     def values(self, query: sa.Select[Any]) -> list[Any]:
-        """Return the first column of each row."""
+        """Run a query, and return its first column as a list."""
         with self.read() as connection:
             return list(connection.scalars(query))
 
     def check(self) -> None:
-        """Read a whole SQLite file to verify it.
+        """Read the whole SQLite file to check that it is intact.
 
         Raises:
             StorageError: If the file is damaged.
@@ -264,7 +265,7 @@ class Database:
                 raise _storage_error("damaged", self.name)
 
     def change(self, statement: sa.UpdateBase) -> int:
-        """Run one statement in its own transaction; return the number of affected rows."""
+        """Run a single statement in its own transaction, and return the number of affected rows."""
         with self.write() as connection:
             return connection.execute(statement).rowcount
 
@@ -273,17 +274,17 @@ class Database:
             raise StorageError(f"the store {self.name} is closed; open it again", "closed")
 
 
-def _file_id(file: str | None) -> tuple[int, int] | None:
+def _file_id(file: Path | None) -> tuple[int, int] | None:
     """Return the device and inode of a file, or `None` if there is no file."""
     with suppress(OSError):
         if file is not None:
-            found = Path(file).stat()
+            found = file.stat()
             return found.st_dev, found.st_ino
     return None
 
 
 class Repository:
-    """Base class for a group of related tables.
+    """Base class for the queries on a group of related tables.
 
     Args:
         database: The open database.
@@ -293,7 +294,7 @@ class Repository:
         self._database = database
 
 
-# Upserts, which differ between dialects
+# Upserts, whose syntax depends on the dialect
 
 
 def upsert(
@@ -301,40 +302,41 @@ def upsert(
     table: sa.Table,
     *,
     rising: str | None = None,
+    falling: str | None = None,
     sums: Collection[str] = (),
 ) -> Insert:
-    """Return a statement that inserts a row, or updates the row with the same primary key.
+    """Return a statement that inserts a row or, if its primary key exists, updates that row.
 
     Args:
         connection: Determines the SQL dialect.
         table: Table to insert into.
-        rising: A column that may only increase. A new row with a lower or equal value is ignored.
-        sums: Columns to which the new values are added.
+        rising: A column that may only increase. Rows without a higher value are ignored.
+        falling: A column that may only decrease. Rows without a lower value are ignored.
+        sums: Columns whose new values are added to the stored values.
     """
     insert = _insert(connection, table)
     changed = {each.name: insert.excluded[each.name] for each in table.c if not each.primary_key}
     for name in sums:
         changed[name] += table.c[name]
-    statement: Insert = insert.on_conflict_do_update(
-        index_elements=list(table.primary_key),
-        set_=changed,
-        where=None if rising is None else table.c[rising] < insert.excluded[rising],
-    )
+    where = table.c[rising] < insert.excluded[rising] if rising else None
+    where = table.c[falling] > insert.excluded[falling] if falling else where
+    facts = {"index_elements": list(table.primary_key), "set_": changed, "where": where}
+    statement: Insert = insert.on_conflict_do_update(**facts)
     return statement
 
 
 def insert_new(connection: Connection, table: sa.Table) -> Insert:
-    """Return a statement that inserts a row unless it violates a unique index.
+    """Return a statement that inserts a row unless the row violates a unique index.
 
-    Its `rowcount` is 1 if the row was inserted, otherwise 0.
+    The statement's `rowcount` is 1 if the row was inserted, and 0 otherwise.
     """
     statement: Insert = _insert(connection, table).on_conflict_do_nothing()
     return statement.execution_options(preserve_rowcount=True)
 
 
 def lock_rows(connection: Connection, column: sa.Column[Any], values: Collection[object]) -> None:
-    """Lock the rows with these values until the transaction ends."""
-    # An update that changes nothing locks rows in both databases.
+    """Lock the rows whose column has one of these values until the transaction ends."""
+    # Both databases lock rows for an update, even if it changes nothing.
     connection.execute(sa.update(column.table).where(column.in_(values)).values({column: column}))
 
 
@@ -361,7 +363,7 @@ _ERROR_TEXTS = {
     "forbidden": "{name} denies access ({why}); ask its administrator for permission",
     "unreachable": "cannot reach {name} ({why}); start the server or correct PY2048_DATABASE_URL,"
     " or unset it to use a file",
-    # The last two kinds concern a single operation; the store itself works.
+    # The following errors affect a single operation instead of the whole store.
     "value": "{name} cannot store this value ({why}); nothing was changed",
     "": "{name} reports: {why}; nothing was changed",
 }
@@ -383,7 +385,7 @@ _CODES = {
 
 @contextmanager
 def storage_errors(name: str) -> Iterator[None]:
-    """Convert all errors of the database `name` in the block to `StorageError`."""
+    """Convert all database errors in the block to `StorageError`, with `name` in the message."""
     try:
         yield
     except (sqlalchemy.exc.SQLAlchemyError, sqlite3.Error, OverflowError, UnicodeError) as error:

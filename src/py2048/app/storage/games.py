@@ -1,4 +1,4 @@
-"""Games in progress, which are saved with optimistic locking after every move."""
+"""Games in progress, saved after every move with optimistic locking."""
 
 from __future__ import annotations
 
@@ -25,23 +25,22 @@ _TURNS = (
 class SavedGames(Repository):
     """The games in progress.
 
-    Each game has a revision, incremented by every change. A write names the revision that the
-    writer last saw. If another process has changed the game since, the write is rejected, so no
-    moves are lost.
+    Each game has a revision, which every change increments. Each write contains the last revision
+    that the writer has seen. If another process has changed the game in the meantime, the write is
+    rejected, so that no moves are lost.
     """
 
     def add(self, game: SavedGame) -> None:
-        """Insert a game, without its turns, unless a game with this id exists."""
+        """Insert a game without its turns, unless a game with the same id exists."""
         with self._database.write() as connection:
             connection.execute(insert_new(connection, games), row_of(game))
 
     def find(self, game_id: str) -> SavedGame | None:
         """Return a game in progress, or `None` if it is unknown, finished or discarded."""
-        found = self._with_turns(sa.select(games).where(games.c.id == game_id))
-        return found[0] if found else None
+        return next(iter(self._with_turns(sa.select(games).where(games.c.id == game_id))), None)
 
     def change_since(self, game_id: str, revision: int, length: int) -> GameChange | None:
-        """Return the changes to a game since a revision at which the game had `length` turns.
+        """Return all changes to a game since a revision that had `length` turns.
 
         The cost is proportional to the number of new turns. Returns `None` if the game no longer
         exists.
@@ -63,14 +62,13 @@ class SavedGames(Repository):
         )  # fmt: skip
 
     def revisions(self, ids: Collection[str]) -> dict[str, int]:
-        """Return the current revisions of the games that are in progress."""
+        """Return the current revision of each given game that is in progress, by id."""
         query = sa.select(games.c.id, games.c.revision).where(games.c.id.in_(ids))
         return {row.id: row.revision for row in self._database.rows(query)}
 
     def current(self, owner: str = "local", rules: str | None = None) -> SavedGame | None:
-        """Return the owner's most recently changed game that is not over."""
-        found = self.select(owner, finished=False, rules=rules, limit=1)
-        return found[0] if found else None
+        """Return the most recently changed game of the owner that is not over."""
+        return next(iter(self.select(owner, finished=False, rules=rules, limit=1)), None)
 
     def select(
         self,
@@ -86,10 +84,10 @@ class SavedGames(Repository):
         Args:
             owner: Owner of the games.
             finished: False selects games that are not over. True selects games that are over but
-                have no record yet, because their process ended first. None selects both.
+                whose process exited before it saved the record. None selects both.
             rules: Restricts the result to games under these rules.
             limit: Maximum number of games.
-            with_turns: Whether to load the turns; long games have thousands.
+            with_turns: Whether to load the turns. Long games have thousands of turns.
         """
         query = sa.select(games).where(games.c.owner == owner)
         if finished is not None:
@@ -102,7 +100,7 @@ class SavedGames(Repository):
         return [_saved_game(row, ()) for row in self._database.rows(query)]
 
     def discard(self, game_id: str, revision: int) -> None:
-        """Delete a game and its turns, if it exists.
+        """Delete a game and its turns. A missing game is ignored.
 
         Raises:
             StaleGameError: If another process has changed the game.
@@ -121,7 +119,7 @@ class SavedGames(Repository):
 
 
 def lock_game(connection: Connection, game_id: str, revision: int) -> Row[Any] | None:
-    """Lock a game until the transaction ends; return its row, or `None` if it does not exist.
+    """Lock a game until the transaction ends; return its row, or `None` if it is missing.
 
     Raises:
         StaleGameError: If another process has changed the game.
@@ -137,14 +135,14 @@ def lock_game(connection: Connection, game_id: str, revision: int) -> Row[Any] |
 
 
 def remove_game(connection: Connection, game_id: str, revision: int) -> Row[Any] | None:
-    """Delete a game within a transaction; otherwise like `lock_game`."""
+    """Lock a game with `lock_game`, and delete the game in the same transaction."""
     game = lock_game(connection, game_id, revision)
     connection.execute(sa.delete(games).where(games.c.id == game_id))
     return game
 
 
 def row_of(game: SavedGame) -> dict[str, object]:
-    """Return the database row of a game without turns."""
+    """Return the database row of a game, without its turns."""
     row: dict[str, object] = {field.name: getattr(game, field.name) for field in fields(game)}
     del row["turns"], row["millis"]
     row |= {"length": 0, "position": 0, "score": 0, "is_over": False, "revision": 0}

@@ -1,13 +1,14 @@
-"""Schema migration: creates the tables, or converts those of an earlier revision.
+"""Schema migration, which creates the tables or converts those of an earlier revision.
 
-Every change to the schema comes with a conversion, which runs in one transaction on both databases
-and never deletes data that a player would miss.
+Every change of the schema has a conversion. A conversion runs in one transaction, supports both
+databases, and keeps all data that matters to players.
 """
 
 from __future__ import annotations
 
 import sqlite3
 import time
+from collections.abc import Callable
 from contextlib import closing
 
 import sqlalchemy as sa
@@ -20,16 +21,16 @@ from py2048.app.storage.summaries import COUNTED, count_records, extend_streak
 from py2048.app.storage.values import lookalike_key
 from py2048.core.errors import StorageError
 
-_ADVISORY_LOCK = 2048_0001  # arbitrary, but the same in every version
+_ADVISORY_LOCK = 2048_0001  # an arbitrary number that must never change
 
 
 def bring_up_to_date(engine: Engine, name: str) -> None:
-    """Create or convert the tables of `engine` unless they are current.
+    """Create the tables of a database, or convert them to the current revision.
 
-    Several processes may call this at once: one does the work and the others wait.
+    If several processes call this function at once, one does the work while the others wait.
 
     Raises:
-        StorageError: If the database belongs to another version or another program.
+        StorageError: If the database belongs to a newer version or to another program.
     """
     if is_sqlite(engine):
         _use_write_ahead_log(engine)
@@ -37,7 +38,7 @@ def bring_up_to_date(engine: Engine, name: str) -> None:
         if _revision(connection) == schema.REVISION:
             return
     with engine.execution_options(**{WRITES: True}).begin() as connection:
-        if not is_sqlite(engine):  # on SQLite, BEGIN IMMEDIATE has taken the lock
+        if not is_sqlite(engine):  # on SQLite, BEGIN IMMEDIATE has already taken a lock
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_ADVISORY_LOCK)))
         revision = _revision(connection)
         if revision is None:
@@ -61,8 +62,8 @@ def bring_up_to_date(engine: Engine, name: str) -> None:
 def _convert_names(connection: Connection) -> None:
     """Convert the tables of revision 0009.
 
-    `lookalike_key` replaces the old comparison of names. If two existing names now share a key,
-    both accounts keep their names, and the older account gets the key.
+    `lookalike_key` replaces an older comparison of names. If two existing names have the same key,
+    both accounts keep their names, but only the older account gets the key.
     """
     for change in (
         "DROP TABLE bot_games",
@@ -86,7 +87,7 @@ def _convert_names(connection: Connection) -> None:
 
 
 def _add_summaries(connection: Connection) -> None:
-    """Convert the tables of revision 0010, and build the summaries from all records."""
+    """Convert the tables of revision 0010, and compute the summaries of all records."""
     for change in (
         *(f"DROP INDEX records_by_{name}" for name in ("score", "time", "owner", "career")),
         "DROP TABLE bests",
@@ -111,21 +112,23 @@ def _add_summaries(connection: Connection) -> None:
         extend_streak(connection, game_id)
 
 
-_CONVERSIONS = {"0009": _convert_names, "0010": _add_summaries}
+_CONVERSIONS: dict[str, Callable[[Connection], object]] = {
+    "0009": _convert_names, "0010": _add_summaries, "0011": schema.milestones.create,
+}  # fmt: skip
 
 
 def _use_write_ahead_log(engine: Engine) -> None:
     """Enable write-ahead logging permanently, so that readers do not block the writer.
 
-    Changing the mode requires exclusive access, for which SQLite does not wait by itself.
+    SQLite changes the mode only with exclusive access and does not wait for it, hence the retries.
     """
     deadline = time.monotonic() + TIMEOUT_S
-    # Until the cursor is closed, both statements count as writes and would block a commit.
+    # Both PRAGMA statements count as writes, and block commits while the cursor is open.
     with closing(engine.raw_connection()) as raw, closing(raw.cursor()) as cursor:
         while cursor.execute("PRAGMA journal_mode").fetchone()[0] not in ("wal", "memory"):
             try:
                 cursor.execute("PRAGMA journal_mode = WAL")
-                return  # on a file system without shared memory, the mode remains unchanged
+                return  # some file systems have no shared memory
             except sqlite3.OperationalError as error:
                 if error.sqlite_errorname != "SQLITE_BUSY" or time.monotonic() > deadline:
                     raise
@@ -133,7 +136,7 @@ def _use_write_ahead_log(engine: Engine) -> None:
 
 
 def _revision(connection: Connection) -> str | None:
-    """Return the schema revision, or `None` in a database without py2048 tables."""
+    """Return the schema's revision, or `None` if the database has no py2048 tables."""
     if not sa.inspect(connection).has_table(schema.version.name):
         return None
     return connection.execute(sa.select(schema.version.c.version_num)).scalar_one_or_none()

@@ -1,4 +1,4 @@
-"""Short messages between processes that share a PostgreSQL database (LISTEN/NOTIFY)."""
+"""Short messages between processes that share a PostgreSQL database, using LISTEN and NOTIFY."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from py2048.app.storage.database import Repository, storage_errors
 
 CHANNEL = "py2048_games"
 
-# The commit does not wait for the disk, because a power failure may lose notifications anyway.
+# The commit does not wait for the disk, because a power failure loses notifications anyway.
 _ASYNC_COMMIT = sa.text("SET LOCAL synchronous_commit = off")
 _NOTIFY = sa.text("""
 SELECT pg_notify(:channel, message)
@@ -21,15 +21,15 @@ FROM json_array_elements_text(CAST(:messages AS json)) AS message
 
 
 class Notifications(Repository):
-    """Messages on `CHANNEL`, received only by processes that are listening at the time."""
+    """Messages on `CHANNEL`. Only processes that are currently listening receive a message."""
 
     @property
     def can_listen(self) -> bool:
-        """Whether the database supports notifications, which SQLite does not."""
+        """Whether the database supports notifications. Only PostgreSQL supports them."""
         return not self._database.is_sqlite
 
     def send(self, messages: Sequence[str]) -> None:
-        """Send messages, each shorter than 8,000 bytes, in one transaction.
+        """Send messages of less than 8,000 bytes each in one transaction.
 
         Raises:
             StorageError: If the database cannot be reached.
@@ -39,10 +39,10 @@ class Notifications(Repository):
             connection.execute(_NOTIFY, {"channel": CHANNEL, "messages": json.dumps(messages)})
 
     def listen(self, timeout_s: float) -> Iterator[str | None]:
-        """Yield each message until the store is closed.
+        """Yield each received message until the store is closed.
 
-        Yields `None` as soon as it is listening, and after each `timeout_s` seconds without a
-        message.
+        The iterator also yields `None` when it starts to listen, and after every `timeout_s`
+        seconds without a message.
 
         Raises:
             StorageError: If the connection is lost.
@@ -52,7 +52,7 @@ class Notifications(Repository):
             pooled = engine.raw_connection()
             connection = pooled.driver_connection
             assert connection is not None
-            pooled.detach()  # a listening connection must never return to the pool
+            pooled.detach()  # the pool must not reuse a listening connection
             try:
                 with closing(connection):
                     connection.autocommit = True

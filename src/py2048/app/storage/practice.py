@@ -1,4 +1,4 @@
-"""Stored mistakes to practise, and answers to puzzles."""
+"""Storage of mistakes for practice, and of answers to puzzles."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from py2048.app.storage.schema import mistakes, puzzle_answers, puzzle_ratings
 from py2048.app.storage.values import PuzzleAnswer, SavedMistake, ThemeSummary
 
 MAX_MISTAKES = 1000
-"""Maximum number of mistakes kept per owner; those learned best are dropped first."""
+"""Maximum number of mistakes per owner. The best-learned mistakes are dropped first."""
 
 _MISTAKE = sa.select(*(column for column in mistakes.c if column.name != "owner"))
 _ANSWER = sa.select(*(column for column in puzzle_answers.c if column.name != "owner"))
 
 
 class Mistakes(Repository):
-    """The mistakes of each owner, at most `MAX_MISTAKES`."""
+    """The mistakes of each owner, limited to `MAX_MISTAKES`."""
 
     def keep(self, found: Iterable[SavedMistake], *, owner: str = "local") -> int:
         """Save mistakes.
 
-        A known mistake that the player repeated in another game returns to the first box but keeps
-        its statistics. A known mistake from the same game is left unchanged.
+        If the player repeats a stored mistake in another game, the mistake returns to the first box
+        but keeps its statistics. Saving the same mistake from the same game again has no effect.
 
         Returns:
             The number of new mistakes.
@@ -49,7 +49,7 @@ class Mistakes(Repository):
     def due(
         self, moment: str, *, theme: str | None = None, limit: int = 20, owner: str = "local"
     ) -> list[SavedMistake]:
-        """Return the mistakes that are due at a time, longest overdue first."""
+        """Return the mistakes that are due at a given time, starting with the longest overdue."""
         query = _MISTAKE.where(mistakes.c.owner == owner, mistakes.c.due <= moment)
         if theme is not None:
             query = query.where(mistakes.c.theme == theme)
@@ -59,7 +59,7 @@ class Mistakes(Repository):
     def answer(
         self, mistake: SavedMistake, *, box: int, due: str, is_success: bool, owner: str = "local"
     ) -> None:
-        """Record an attempt and the time of the next repetition."""
+        """Record an attempt at a mistake, and the time of its next repetition."""
         columns = mistakes.c
         values = {
             "box": box,
@@ -70,7 +70,7 @@ class Mistakes(Repository):
         self._database.change(sa.update(mistakes).where(_matches(owner, mistake)).values(values))
 
     def summaries(self, moment: str, *, last_box: int, owner: str = "local") -> list[ThemeSummary]:
-        """Return statistics per theme, ordered by theme name."""
+        """Return statistics about the mistakes with each theme, ordered by theme name."""
         columns, count = mistakes.c, sa.func.count
         query = (
             sa.select(
@@ -111,9 +111,9 @@ class PuzzleAnswers(Repository):
     def add(
         self, answer: PuzzleAnswer, strength: tuple[float, float], *, owner: str = "local"
     ) -> bool:
-        """Save a first answer and the puzzle's rating after it.
+        """Save a first answer and the puzzle's new rating.
 
-        A repeated answer changes no rating, only the time of the last answer.
+        A repeated answer only changes the time of the last answer.
 
         Args:
             answer: The answer.
@@ -121,7 +121,7 @@ class PuzzleAnswers(Repository):
             owner: Owner of the answer.
 
         Returns:
-            Whether it is the first answer.
+            Whether this was the first answer.
         """
         with self._database.write() as connection:
             row = {"owner": owner, **vars(answer)}
@@ -131,11 +131,9 @@ class PuzzleAnswers(Repository):
                 connection.execute(upsert(connection, puzzle_ratings), row)
                 return True
             latest = connection.execute(_latest(owner, 1)).one()
-            again = {"answered": answer.answered}
-            again |= {"rating": latest.rating, "deviation": latest.deviation}
-            columns = puzzle_answers.c
-            change = sa.update(puzzle_answers).where(columns.owner == owner)
-            connection.execute(change.where(columns.puzzle == answer.puzzle).values(again))
+            again = {name: getattr(latest, name) for name in ("rating", "deviation")}
+            same = sa.update(puzzle_answers).filter_by(owner=owner, puzzle=answer.puzzle)
+            connection.execute(same.values(answered=answer.answered, **again))
         return False
 
     def select(self, *, limit: int | None = None, owner: str = "local") -> list[PuzzleAnswer]:
@@ -143,7 +141,7 @@ class PuzzleAnswers(Repository):
         return self._database.all(PuzzleAnswer, _latest(owner, limit))
 
     def strengths(self) -> dict[int, tuple[float, float]]:
-        """Return the rating, and its uncertainty, of each puzzle that was answered."""
+        """Return the rating and the uncertainty of each puzzle that was answered."""
         rows = self._database.rows(sa.select(puzzle_ratings))
         return {row.puzzle: (row.rating, row.deviation) for row in rows}
 

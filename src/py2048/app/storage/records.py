@@ -10,7 +10,7 @@ from typing import Any, Literal
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from py2048.app.storage.database import Repository, upsert
+from py2048.app.storage.database import Repository, insert_new, upsert
 from py2048.app.storage.games import lock_game, remove_game
 from py2048.app.storage.schema import accounts, leaders, records, rounds, summaries
 from py2048.app.storage.summaries import COUNTED, GAMES, count_records, extend_streak, rounded
@@ -25,12 +25,19 @@ _ORDERS = {
     "finished": (records.c.finished.desc(), records.c.id),
 }
 _LEADER_COLUMNS = ("category", "rules", "owner", "score", "finished")
-_CASUAL = ("plain", "assisted")  # categories that share a board, which is named for the second
+_CASUAL = ("plain", "assisted")  # Categories that share a leaderboard, named after the second.
+_NAMED = (  # records of named players that may enter leaderboards, best first
+    sa.select(records.c.id, *(records.c[name] for name in _LEADER_COLUMNS), rounds.c.day)
+    .join(accounts, accounts.c.id == records.c.owner)
+    .outerjoin(rounds, rounds.c.game_id == records.c.id)
+    .where(accounts.c.name.is_not(None), rounds.c.offline.is_not(True))
+    .order_by(*_ORDERS["score"])
+)
 _LEADERS = (leaders.c.score.desc(), leaders.c.finished, leaders.c.record)
 _LONGEST_PERIOD = timedelta(days=92)  # the longest quarter
 
 RECENT_GAMES = 50
-"""Number of a player's last games that pages show one by one."""
+"""Maximum number of recent games that a player's pages list individually."""
 
 MAX_PLACE = 10_000  # lower places on a leaderboard are not counted
 
@@ -53,39 +60,43 @@ class Records(Repository):
         think_ms: int | None = None,
         can_undo: bool = False,
         offline: bool = False,
-    ) -> None:
+    ) -> bool:
         """Turn a game in progress into a record with the same id, and update the scores.
 
-        Runs in one transaction. If the game is already finished, nothing happens.
+        The record and the scores are written in one transaction. If the game already has a record,
+        nothing changes.
 
         Args:
             game_id: Id of the game.
             revision: The last revision known to the caller.
-            record_json: The record, opaque to the store.
+            record_json: The record as JSON, which the store does not interpret.
             score: Final score.
             max_tile: Largest tile of the final board.
             plies: Number of turns.
             outcome: How the game ended.
             category: Score category.
-            counts: Whether the score may become the owner's best.
-            think_ms: Total thinking time if a program played, for the leaderboard of programs.
-            can_undo: Whether to keep the game beside its record, so that the last move can be
-                undone.
-            offline: Whether a browser chose some of the tiles; no leaderboard counts such a game.
+            counts: Whether the score can become the owner's best score.
+            think_ms: Total thinking time of a program, for the leaderboard of programs.
+            can_undo: Whether the last move can still be undone. If so, the game is not deleted when
+                its record is stored.
+            offline: Whether a browser chose some of the tiles. Such games are not on leaderboards.
+
+        Returns:
+            False if the game was already finished.
 
         Raises:
-            StaleGameError: If another process has changed or discarded the game.
+            StaleGameError: If another process has changed or deleted the game.
         """
         with self._database.write() as connection:
             game = (lock_game if can_undo else remove_game)(connection, game_id, revision)
-            if connection.scalar(sa.select(sa.exists().where(records.c.id == game_id))):
-                return
             if game is None:
+                if connection.scalar(sa.select(sa.exists().where(records.c.id == game_id))):
+                    return False
                 raise StaleGameError(f"game {game_id} was discarded by another window")
             if offline:
                 played = sa.update(rounds).where(rounds.c.game_id == game_id)
                 connection.execute(played.values(offline=True))
-            insert_record(
+            return insert_record(
                 connection, id=game_id, owner=game.owner, rules=game.rules,
                 player=game.player, category=category, started=game.started,
                 finished=utc_now(), score=score, max_tile=max_tile, plies=plies,
@@ -93,10 +104,10 @@ class Records(Repository):
             )  # fmt: skip
 
     def load(self, record_id: str) -> str:
-        """Return the record as it was saved.
+        """Return a record as it was saved.
 
         Raises:
-            StorageError: If there is no such record.
+            StorageError: If there is no record with this id.
         """
         query = sa.select(records.c.record).where(records.c.id == record_id)
         text: str | None = self._database.value(query)
@@ -115,15 +126,17 @@ class Records(Repository):
     ) -> list[RecordSummary]:
         """Return summaries of finished games.
 
-        With an owner and rules, an index leads to the first games of each category.
+        If `owner` and `rules` are given, the query uses an index to find the first games of each
+        category.
 
         Args:
             rules: Restricts the result to games under these rules.
             owner: Restricts the result to games of this owner.
-            order: ``"score"`` for the highest score first (and the earlier game first in a tie), or
+            order: ``"score"`` for the highest score first, with the earlier game first in a tie, or
                 ``"finished"`` for the latest game first.
             limit: Maximum number of games.
-            categories: Score categories of an owner's games under the same rules; by default all.
+            categories: Score categories of an owner's games under the same rules. Defaults to all
+                categories.
         """
         wanted = {"rules": rules, "owner": owner}
         conditions = [records.c[name] == value for name, value in wanted.items() if value]
@@ -144,7 +157,7 @@ class Records(Repository):
         Args:
             owner: Owner of the games.
             rules: Rules as text.
-            without: Id of a record to leave out.
+            without: Id of a record to exclude.
         """
         own = summaries.c.owner == owner, summaries.c.rules == rules
         human = sa.select(GAMES).where(*own, summaries.c.category != "computer")
@@ -174,17 +187,24 @@ class Records(Repository):
 
 def insert_record(
     connection: Connection, *, counts: bool = True, think_ms: int | None = None, **row: object
-) -> None:
-    """Insert a record and update summaries and leaderboards, within a transaction."""
+) -> bool:
+    """Insert a record and update summaries and leaderboards, within a transaction.
+
+    Returns:
+        False if the record already exists.
+    """
     row["continued"] = None if counts else True
-    connection.execute(sa.insert(records), row)
+    if not connection.execute(insert_new(connection, records), row).rowcount:
+        return False
     count_records(connection, [[row[name] for name in COUNTED]])
-    extend_streak(connection, str(row["id"]))
+    if row["category"] == "daily":
+        extend_streak(connection, str(row["id"]))
     enter_records(connection, records.c.id == row["id"], think_ms)
+    return True
 
 
 def retract_records(connection: Connection, ids: Collection[str]) -> None:
-    """Delete the records of games whose end was undone, and what they counted for."""
+    """Delete the records of games whose last move was undone, and update all statistics."""
     columns = [records.c[name] for name in COUNTED]
     query = sa.select(*columns).where(records.c.id.in_(ids)).order_by(*columns[:3])
     undone = connection.execute(query).all()
@@ -205,15 +225,15 @@ def retract_records(connection: Connection, ids: Collection[str]) -> None:
 
 
 class Leaderboards(Repository):
-    """The best game of each named player, updated when games end.
+    """Stores the best game of each named player. Updated whenever a game ends.
 
-    There is one row per player, board, rules and period, so that a page reads at most a hundred
-    rows from an index, however many games exist. Periods are UTC days, weeks and quarters, and the
-    dates of daily challenges. Quarters are called seasons and are kept forever.
+    There is one row per player, leaderboard, rules and period, so a page reads at most 100 rows
+    from an index, however many games exist. A period is a day, a week or a quarter in UTC, or the
+    date of a daily challenge. Quarters are called seasons and are kept forever.
     """
 
     def top(self, category: str, rules: str, period: str = "ever") -> list[RecordSummary]:
-        """Return the best game of each named account, limited to the 100 highest scores.
+        """Return the best games of named accounts, one per account and at most 100.
 
         Args:
             category: Score category.
@@ -229,10 +249,10 @@ class Leaderboards(Repository):
     def standing(
         self, owner: str, category: str, rules: str, period: str = "ever"
     ) -> tuple[int, RecordSummary] | None:
-        """Return an account's place and game on a board, or None if it has no game there.
+        """Return an account's place and game on a leaderboard, or None if it is not there.
 
-        Places are counted up to `MAX_PLACE`; all lower accounts share the next place. Arguments are
-        the same as for `top`.
+        Only the first `MAX_PLACE` places are counted. All accounts below them share the next place.
+        The arguments are those of `top`.
         """
         query = _board_query(category, rules, period)
         mine = self._database.one(RecordSummary, query.where(leaders.c.owner == owner))
@@ -246,18 +266,18 @@ class Leaderboards(Repository):
         return 1 + int(self._database.value(count)), mine
 
     def seasons(self) -> list[str]:
-        """Return all seasons from the first one with a game to the current one, latest first."""
+        """Return all seasons from the first season with a game to the current one, latest first."""
         now = season_of(today := datetime.now(UTC).date())
         of_seasons = leaders.c.period > "season ", leaders.c.period < "season:"
         found = self._database.value(sa.select(sa.func.min(leaders.c.period)).where(*of_seasons))
-        # `min`, because the server's clock may once have been ahead.
+        # If the server's clock was once ahead, the first season may be in the future.
         first = min(found.removeprefix("season "), now) if found else now
         years = range(today.year, int(first[:4]) - 1, -1)
         names = [f"{year:04}-Q{quarter}" for year in years for quarter in (4, 3, 2, 1)]
         return [each for each in names if first <= each <= now]
 
     def forget_periods(self) -> None:
-        """Delete the rows of past days and weeks."""
+        """Delete the leaderboards of past days and weeks."""
         today = datetime.now(UTC).date()
         with self._database.write() as connection:
             for period in ("day", "week"):
@@ -267,7 +287,7 @@ class Leaderboards(Repository):
 
 
 def _board_query(category: str, rules: str, period: str) -> sa.Select[Any]:
-    """Return the unordered query for the games on a board."""
+    """Return the unordered query for the games on a leaderboard."""
     return (
         sa.select(*_UNNAMED, accounts.c.name.label("player"), leaders.c.think_ms)
         .select_from(leaders)
@@ -285,16 +305,9 @@ def _board_query(category: str, rules: str, period: str) -> sa.Select[Any]:
 def enter_records(
     connection: Connection, condition: sa.ColumnElement[bool], think_ms: int | None = None
 ) -> None:
-    """Add records of named players to the leaderboards, within a transaction."""
-    found = connection.execute(
-        sa.select(records.c.id, *(records.c[name] for name in _LEADER_COLUMNS), rounds.c.day)
-        .join(accounts, accounts.c.id == records.c.owner)
-        .outerjoin(rounds, rounds.c.game_id == records.c.id)
-        .where(condition, accounts.c.name.is_not(None), rounds.c.offline.is_not(True))
-        .order_by(records.c.score.desc(), records.c.finished, records.c.id)
-    )
+    """Add the records of named players to the leaderboards, within a transaction."""
     best: dict[tuple[str, ...], dict[str, object]] = {}
-    for row in found:  # best first
+    for row in connection.execute(_NAMED.where(condition)):
         facts = {name: row._mapping[name] for name in _LEADER_COLUMNS}
         facts |= {"record": row.id, "think_ms": think_ms}
         if row.category in _CASUAL:
@@ -308,7 +321,7 @@ def enter_records(
 
 
 def season_of(day: date) -> str:
-    """Return the season (quarter) of a day.
+    """Return the season (quarter) that contains a day.
 
     >>> season_of(date(2026, 9, 30)), season_of(date(2026, 10, 1))
     ('2026-Q3', '2026-Q4')
@@ -317,15 +330,10 @@ def season_of(day: date) -> str:
 
 
 def _period_key(period: str, today: date) -> str:
-    """Return the database key of a period, which is named as in `Leaderboards.top`."""
-    match period:
-        case "day":
-            return f"day {today}"
-        case "week":
-            return f"week {today - timedelta(days=today.weekday())}"
-        case "season":
-            return f"season {season_of(today)}"
-        case _ if "Q" in period:
-            return f"season {period}"
-        case _:
-            return period
+    """Return the database key of a period that is named as in `Leaderboards.top`."""
+    current = {
+        "day": f"day {today}",
+        "week": f"week {today - timedelta(days=today.weekday())}",
+        "season": f"season {season_of(today)}",
+    }
+    return current.get(period) or (f"season {period}" if "Q" in period else period)

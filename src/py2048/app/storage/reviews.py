@@ -1,8 +1,8 @@
-"""A queue of game reviews, each computed by one process and stored for everyone.
+"""A queue of game reviews. One process computes a review, and all processes share the result.
 
-The queue consists of database rows. Requests therefore survive when a process is killed, and all
-processes on a database see the same progress. The process that computes a review holds a claim on
-it, which expires unless it is renewed.
+The queue consists of database rows, so requests survive the crash of a process, and all processes
+that share a database see the same progress. A process holds a claim on the review that it computes.
+Claims expire unless they are renewed.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import sqlalchemy as sa
 
-from py2048.app.storage.database import Repository, insert_new, is_sqlite
+from py2048.app.storage.database import Repository, insert_new
 from py2048.app.storage.schema import games, records, reviews
 from py2048.app.storage.values import ReviewClaim, StoredReview, utc_now
 
@@ -23,25 +23,26 @@ _FRESH = {"attempts": 0, "done": 0, **_EMPTY}
 
 
 class Reviews(Repository):
-    """The reviews of finished games, one per game; the caller defines their JSON content."""
+    """Reviews of finished games, at most one per game. The caller defines the JSON content."""
 
     def find(self, game_id: str) -> StoredReview | None:
-        """Return the state of a game's review, or None if it was not requested."""
+        """Return the state of a game's review, or None if no review was requested."""
         return self._database.one(StoredReview, _STATE.where(reviews.c.game_id == game_id))
 
     def moves(self, game_id: str) -> object:
-        """Return the per-move data of a finished review, or None."""
+        """Return the data about each move in a review, or None if no review is finished."""
         return self._database.value(sa.select(reviews.c.moves).where(reviews.c.game_id == game_id))
 
     def accuracies(self, games: Collection[str], version: str) -> dict[str, float]:
-        """Return the accuracies of those games whose reviews have one.
+        """Return the accuracy of each game, if its review contains one.
 
         Args:
             games: Ids of the games.
-            version: First word of the versions that count; others define accuracy differently.
+            version: First word of the reviewer's version. Other versions may define accuracy
+                differently.
         """
-        # PostgreSQL needs a cast to read text as JSON; SQLite does not.
-        typed = sa.type_coerce if is_sqlite(self._database.engine) else sa.cast
+        # PostgreSQL reads text as JSON only after a cast, which SQLite does not need.
+        typed = sa.type_coerce if self._database.is_sqlite else sa.cast
         figure = typed(sa.type_coerce(reviews.c.summary, sa.Text), sa.JSON)["accuracy"].as_float()
         query = sa.select(reviews.c.game_id, figure.label("figure")).where(
             reviews.c.game_id.in_(games),
@@ -52,22 +53,32 @@ class Reviews(Repository):
         )
         return {row.game_id: row.figure for row in self._database.rows(query)}
 
-    def request(self, game_id: str, version: str) -> None:
-        """Request the review of a finished game; games in progress are ignored.
+    def request(self, game_id: str, version: str, asked: str | None = None) -> bool:
+        """Request the review of a finished game; ignore games in progress.
 
-        Does nothing if the review is pending or was completed by the same version.
+        Reviews that are pending, or complete in the same version, are not requested again.
+
+        Args:
+            game_id: The game.
+            version: Version of the review.
+            asked: Time that determines the place in the queue, ISO 8601 in UTC. Defaults to the
+                current time.
+
+        Returns:
+            Whether a review has to be computed.
         """
-        fresh = {**_FRESH, "version": version, "asked": utc_now()}
+        fresh = {**_FRESH, "version": version, "asked": asked or utc_now()}
         is_useless = sa.or_(reviews.c.version != version, reviews.c.fault.is_not(None))
         useless = reviews.c.game_id == game_id, ~_PENDING, is_useless
         with self._database.write() as connection:
-            connection.execute(sa.update(reviews).where(*useless).values(fresh))
+            count = connection.execute(sa.update(reviews).where(*useless).values(fresh)).rowcount
             over = sa.select(games.c.owner).where(games.c.id == game_id, games.c.is_over)
             finished = sa.select(records.c.owner).where(records.c.id == game_id)
             owner = connection.scalar(finished) or connection.scalar(over)
-            if owner is not None:  # the account may have been deleted meanwhile
+            if owner is not None:  # the account may have been deleted in the meantime
                 row = {"game_id": game_id, "owner": owner, **fresh}
-                connection.execute(insert_new(connection, reviews), row)
+                count += connection.execute(insert_new(connection, reviews), row).rowcount
+        return count > 0
 
     def pending(self, before: str | None = None) -> int:
         """Return the number of unfinished reviews.
@@ -80,26 +91,19 @@ class Reviews(Repository):
             query = query.where(reviews.c.asked < before)
         return int(self._database.value(query))
 
-    def waiting(self, games: Collection[str]) -> set[str]:
-        """Return which of the games have an unfinished review."""
-        query = sa.select(reviews.c.game_id).where(reviews.c.game_id.in_(games), _PENDING)
-        return set(self._database.values(query))
-
     def claim(self, ended: str) -> ReviewClaim | None:
-        """Claim the review that has waited longest, or return None.
+        """Claim the review that has waited longest, or return None if no review is waiting.
 
         Args:
-            ended: Claims not renewed since this time, ISO 8601 in UTC, have expired.
+            ended: Claims that were last renewed before this time have expired. ISO 8601 in UTC.
         """
         is_free = sa.or_(reviews.c.claimed.is_(None), reviews.c.claimed < ended)
-        columns = reviews.c.game_id, reviews.c.attempts, reviews.c.version
-        waiting = sa.select(*columns).where(_PENDING, is_free).order_by(reviews.c.asked)
-        found = self._database.rows(waiting.limit(1))  # most polls need no write transaction
-        if not found:
+        columns = reviews.c.game_id, reviews.c.attempts.label("attempt"), reviews.c.version
+        waiting = sa.select(*columns).where(_PENDING, is_free).order_by(reviews.c.asked).limit(1)
+        former = self._database.one(ReviewClaim, waiting)  # usually avoids a write transaction
+        if former is None:
             return None
-        (row,) = found
-        former = ReviewClaim(row.game_id, row.attempts, row.version)
-        claim = replace(former, attempt=row.attempts + 1)
+        claim = replace(former, attempt=former.attempt + 1)
         taken = {"attempts": claim.attempt, "claimed": utc_now()}
         # The update succeeds only if no other process has claimed the review in the meantime.
         return claim if self._update(former, taken) else None
@@ -109,7 +113,7 @@ class Reviews(Repository):
         return self._update(claim, {"claimed": utc_now(), "done": done})
 
     def release(self, claim: ReviewClaim) -> None:
-        """Give up a claim, without counting it as an attempt."""
+        """Give up a claim without counting it as an attempt."""
         self._update(claim, {"attempts": claim.attempt - 1, "claimed": None, "done": 0})
 
     def finish(
@@ -120,12 +124,12 @@ class Reviews(Repository):
         return self._update(claim, kept)
 
     def forget(self, most: int) -> None:
-        """Delete all but the latest `most` finished reviews."""
+        """Delete all finished reviews except the latest `most`."""
         ends = sa.select(reviews.c.finished).where(~_PENDING).order_by(reviews.c.finished.desc())
         latest = ends.offset(most).limit(1).scalar_subquery()
         self._database.change(sa.delete(reviews).where(reviews.c.finished <= latest))
 
     def _update(self, claim: ReviewClaim, values: dict[str, object]) -> bool:
-        """Update a pending review; return False if a later attempt has replaced the claim."""
+        """Update a claimed review; return False if a later attempt has replaced the claim."""
         same = reviews.c.game_id == claim.game_id, reviews.c.attempts == claim.attempt
         return bool(self._database.change(sa.update(reviews).where(*same, _PENDING).values(values)))

@@ -1,4 +1,4 @@
-"""Database tables; `migration` creates them."""
+"""The database tables, which `migration` creates."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Dialect
 
-REVISION = "0011"  # schema version, stored in each database
+REVISION = "0012"  # schema version, stored in each database
 
 metadata = sa.MetaData()
 json_text = json.JSONEncoder(allow_nan=False).encode
 
 
 class Json(sa.TypeDecorator[object]):
-    """Any JSON value, stored as text so that both databases accept the same values."""
+    """A JSON value stored as text, so that SQLite and PostgreSQL accept the same values."""
 
     impl = sa.Text
     cache_ok = True
 
     def process_bind_param(self, value: object, dialect: Dialect) -> str:  # noqa: ARG002
-        """Serialise the value; NaN and infinity are rejected, because they are not JSON."""
+        """Serialise the value, rejecting NaN and infinity, which JSON lacks."""
         return json_text(value)
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> object:  # noqa: ARG002
@@ -29,8 +29,8 @@ class Json(sa.TypeDecorator[object]):
         return json.loads(value or "null")
 
 
-# Fixed-width text that sorts chronologically. The "C" collation makes PostgreSQL compare bytes, as
-# SQLite does.
+# Fixed-width text, which sorts chronologically. With the "C" collation, PostgreSQL compares bytes
+# like SQLite.
 _Time = sa.String(27).with_variant(sa.String(27, collation="C"), "postgresql")
 _Period = sa.String(16).with_variant(sa.String(16, collation="C"), "postgresql")
 
@@ -49,27 +49,32 @@ def _required(kind: Any, *names: str) -> list[sa.Column[Any]]:
     return [sa.Column(name, kind, nullable=False) for name in names]
 
 
+def _optional(kind: Any, *names: str) -> list[sa.Column[Any]]:
+    """Create columns that are nullable."""
+    return [sa.Column(name, kind) for name in names]
+
+
 games = _table(
     "games",
     sa.Column("id", sa.String(32), primary_key=True),
     *_required(sa.Text, "owner", "rules"),
-    sa.Column("seed", sa.Text),  # decimal digits: a seed may exceed 64 bits
+    sa.Column("seed", sa.Text),  # Decimal text, because a seed may exceed 64 bits.
     *_required(sa.Text, "start", "player"),
     *_required(_Time, "started", "updated"),
-    # Rows in `turns` whose ply is `length` or higher are obsolete; new turns overwrite them.
+    # Rows of `turns` from ply `length` on are obsolete. New turns overwrite them.
     *_required(sa.Integer, "length", "position"),
     sa.Column("score", sa.BigInteger, nullable=False),
     sa.Column("is_over", sa.Boolean, nullable=False),
     *_required(sa.Integer, "revision", "undos", "hints"),
     sa.Column("extra", Json, nullable=False),
-    # A move changes none of the indexed columns, so PostgreSQL need not update these indexes.
+    # Moves do not change indexed columns, so PostgreSQL does not have to update these indexes.
     sa.Index("games_by_owner", "owner"),
     sa.Index("games_by_start", "started"),
 )
 
 # SQLite uses a partial index only if a query repeats the index's condition literally. The index is
-# created by DDL, because an `Index` with a PostgreSQL condition would load that dialect and slow
-# down every start.
+# created by raw SQL, because an `Index` with a condition for PostgreSQL would import its dialect
+# and delay every start.
 for _dialect, _is_over in {"sqlite": "is_over = 1", "postgresql": "is_over"}.items():
     _index = sa.DDL(  # type: ignore[no-untyped-call]
         f"CREATE INDEX games_over ON games (started) WHERE {_is_over}"
@@ -95,20 +100,32 @@ records = _table(
     *_required(sa.BigInteger, "score", "max_tile"),
     sa.Column("plies", sa.Integer, nullable=False),
     sa.Column("outcome", sa.Text, nullable=False),
-    # Long texts come last: SQLite reads the columns before them without loading the text.
+    # Long texts come last, so that SQLite can read the columns before them without loading the
+    # texts.
     sa.Column("record", sa.Text, nullable=False),
-    sa.Column("continued", sa.Boolean),  # true if the score cannot become a best score
+    sa.Column("continued", sa.Boolean),  # True if best scores ignore the record.
     sa.Index("records_by_owner", "owner", "finished"),
     sa.Index("records_by_score", "owner", "rules", "category", "score"),
     sa.Index("records_by_time", "owner", "rules", "category", "finished"),
 )
 
-# Totals of the records with the same largest tile and about the same score; see `summaries`.
+# Totals of all records with the same largest tile and nearly the same score; see `summaries`.
 summaries = _table(
     "summaries",
     *_key(sa.Text, "owner", "rules", "category"),
     *_key(sa.BigInteger, "max_tile", "rounded"),
     *_required(sa.BigInteger, "games", "score", "plies"),
+    sqlite_with_rowid=False,
+)
+
+# Each player's fastest game to each tile, without help.
+milestones = _table(
+    "milestones",
+    *_key(sa.Text, "owner", "rules"),
+    *_key(sa.BigInteger, "tile"),
+    *_required(sa.BigInteger, "millis", "moves"),
+    sa.Column("game_id", sa.String(32), nullable=False),
+    sa.Index("milestones_by_time", "rules", "tile", "millis"),
     sqlite_with_rowid=False,
 )
 
@@ -118,44 +135,42 @@ settings = _table(
     sa.Column("value", Json, nullable=False),
 )
 
-# Guests have no name and no password. `name_key` is the normalised name.
+# Accounts. Guests have no name and no password. `name_key` is the normalised name.
 accounts = _table(
     "accounts",
     sa.Column("id", sa.String(32), primary_key=True),
-    sa.Column("name", sa.Text),
-    sa.Column("name_key", sa.Text),
-    sa.Column("password", sa.Text),  # argon2 hash
+    *_optional(sa.Text, "name", "name_key", "password"),  # the password's argon2 hash
     sa.Column("generation", sa.Integer, nullable=False),
     sa.Column("created", _Time, nullable=False),
     sa.Index("accounts_by_name", "name_key", unique=True),
 )
 
-# Server data of a game, kept when the game becomes a record.
+# Data of games on a server, which stays when a game becomes a record.
 rounds = _table(
     "rounds",
     sa.Column("game_id", sa.String(32), primary_key=True),
     sa.Column("owner", sa.String(32), nullable=False),
     sa.Column("mode", sa.Text, nullable=False),
-    sa.Column("day", sa.String(10)),  # set for daily games only; one game per player and day
+    sa.Column("day", sa.String(10)),  # For daily games only. A player has one per day.
     sa.Column("secret", sa.Text, nullable=False),
-    sa.Column("streak", sa.Integer),  # days in a row up to this finished daily game
-    sa.Column("offline", sa.Boolean),  # true if a browser chose some of the tiles
+    sa.Column("streak", sa.Integer),  # Consecutive days with a finished daily game.
+    sa.Column("offline", sa.Boolean),  # Whether a browser chose some of the tiles.
     sa.Index("rounds_by_day", "owner", "day", unique=True),
     sa.Index("rounds_of_day", "day"),
     sa.Index("rounds_by_streak", "owner", "streak"),
 )
 
-# Additional data of named accounts. For a program, `bot_of` is the person responsible.
+# Additional data of named accounts. For a program, `bot_of` is the account of its owner.
 names = _table(
     "names",
     sa.Column("account", sa.String(32), primary_key=True),
-    sa.Column("looks", sa.Text),  # key shared by names that look alike
+    sa.Column("looks", sa.Text),  # equal for lookalike names
     sa.Column("bot_of", sa.String(32)),
     sa.Index("names_by_looks", "looks", unique=True),
     sa.Index("names_by_person", "bot_of"),
 )
 
-# Single-use codes that replace a lost password.
+# Codes that replace a lost password. Each code can be used once.
 recovery_codes = _table(
     "recovery_codes",
     sa.Column("owner", sa.String(32), primary_key=True),
@@ -163,7 +178,7 @@ recovery_codes = _table(
     sa.Column("created", _Time, nullable=False),
 )
 
-# Login sessions. Only the browser or program knows the token itself.
+# Login sessions. Only browsers and programs know the tokens themselves.
 sessions = _table(
     "sessions",
     sa.Column("id", sa.String(64), primary_key=True),  # SHA-256 of the token
@@ -173,7 +188,7 @@ sessions = _table(
     sa.Index("sessions_by_owner", "owner"),
 )
 
-# Battles of several players with a shared secret. They are kept when accounts are deleted.
+# Battles of several players, which are kept when accounts are deleted.
 battles = _table(
     "battles",
     sa.Column("id", sa.String(32), primary_key=True),
@@ -181,8 +196,7 @@ battles = _table(
     sa.Column("minutes", sa.Integer, nullable=False),
     sa.Column("secret", sa.Text, nullable=False),
     sa.Column("created", _Time, nullable=False),
-    sa.Column("starts", _Time),  # null until the battle starts
-    sa.Column("ends", _Time),
+    *_optional(_Time, "starts", "ends"),  # null until the battle starts
     sa.Column("is_settled", sa.Boolean, nullable=False),
     sa.Column("rematch", sa.String(32)),
     sa.Index("battles_by_state", "is_settled", "created"),
@@ -192,26 +206,24 @@ battle_players = _table(
     "battle_players",
     sa.Column("battle_id", sa.String(32), primary_key=True),
     sa.Column("seat", sa.Integer, primary_key=True),
-    sa.Column("account", sa.String(32)),  # null if deleted
-    sa.Column("game_id", sa.String(32)),
+    *_optional(sa.String(32), "account", "game_id"),  # null if the account was deleted
     sa.Column("has_left", sa.Boolean, nullable=False),
-    # Final result, when the battle ended or the player left.
-    sa.Column("score", sa.BigInteger),
-    sa.Column("max_tile", sa.BigInteger),
+    # Final result, set when the battle ends or the player leaves.
+    *_optional(sa.BigInteger, "score", "max_tile"),
     sa.Column("plies", sa.Integer),
     sa.Index("battle_players_by_account", "battle_id", "account", unique=True),
     sa.Index("battle_players_of", "account"),
     sa.Index("battle_players_by_game", "game_id"),
 )
 
-# Secrets from which the tiles of daily challenges are derived.
+# Secrets that determine the tiles of daily challenges.
 days = _table(
     "days",
     sa.Column("day", sa.String(10), primary_key=True),
     sa.Column("secret", sa.Text, nullable=False),
 )
 
-# The best game of each named account per period; see `records.Leaderboards`.
+# The best game of each named account per period (see `records.Leaderboards`).
 leaders = _table(
     "leaders",
     sa.Column("period", _Period, primary_key=True),
@@ -230,13 +242,13 @@ leaders = _table(
     sa.Index("leaders_by_owner", "owner"),
 )
 
-# Mistakes to practise. Symmetric positions share a row; see `session.notebook`.
+# Mistakes to practise. Symmetric positions share a row, as `session.notebook` explains.
 mistakes = _table(
     "mistakes",
     *_key(sa.Text, "owner", "rules", "position"),
     sa.Column("board", sa.Text, nullable=False),
     sa.Column("score", sa.BigInteger, nullable=False),
-    sa.Column("game", sa.String(64), nullable=False),  # digest of the game up to the move
+    sa.Column("game", sa.String(64), nullable=False),  # Digest of the game before the mistake.
     sa.Column("played", sa.Text, nullable=False),
     sa.Column("moves", Json, nullable=False),  # value of each legal direction
     *_required(sa.Text, "unit", "source", "theme"),
@@ -246,7 +258,7 @@ mistakes = _table(
     sa.Index("mistakes_by_time", "owner", "due"),
 )
 
-# First answers to puzzles, with the time of the last answer and the player's rating after it.
+# First answers to puzzles, with the player's new rating and the time of the last answer.
 puzzle_answers = _table(
     "puzzle_answers",
     sa.Column("owner", sa.Text, primary_key=True),
@@ -268,8 +280,7 @@ puzzle_ratings = _table(
 reviews = _table(
     "reviews",
     sa.Column("game_id", sa.String(32), primary_key=True),
-    sa.Column("owner", sa.Text, nullable=False),
-    sa.Column("version", sa.Text, nullable=False),  # reviewer version
+    *_required(sa.Text, "owner", "version"),  # the reviewer's version
     sa.Column("asked", _Time, nullable=False),
     sa.Column("attempts", sa.Integer, nullable=False),  # identifies the current claim
     sa.Column("claimed", _Time),
@@ -283,7 +294,8 @@ reviews = _table(
 
 OWNED_TABLES = tuple(table for table in metadata.sorted_tables if "owner" in table.c)
 
-# Contains `REVISION`. Not part of `metadata`, so that backups leave it out.
+# The table that stores `REVISION`. The table is not part of `metadata`, so backups do not include
+# it.
 version = sa.Table(
     "py2048_schema",
     sa.MetaData(),

@@ -1,4 +1,4 @@
-"""The store: all repositories on one open database."""
+"""The store, which combines all repositories on one open database."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from py2048.app.storage.summaries import Scores
 class Store(Database):
     """Games in progress, records, scores, settings and accounts in one database.
 
-    Every repository method is a single transaction, which is committed when the method returns and
-    rolled back when it raises. Failures are reported as a `StorageError` that names the store and
-    says what to do. Threads may share a store.
+    Every repository method runs in one transaction, which is committed when the method returns, and
+    rolled back when it raises an exception. Failures raise a `StorageError` that names the store
+    and says what to do. Threads may share a store.
 
     Args:
         location: Database URL or path; see `py2048.app.storage.open_store`.
-        durability: What committed changes survive; see `open_store`.
-        timeout_s: Seconds to wait for another process's lock.
+        durability: The failures that committed changes survive; see `open_store`.
+        timeout_s: Seconds to wait for another process to release its lock.
 
     Attributes:
         name: File path, or server URL without the password.
@@ -84,10 +84,10 @@ class Store(Database):
 
 
 class StoredSettings(Repository):
-    """JSON settings, such as the theme or the autoplay speed, by owner and key."""
+    """Settings such as the theme or the autoplay speed, stored as JSON by owner and key."""
 
     def get(self, key: str, default: object = None, *, owner: str = "local") -> object:
-        """Return a setting, or `default` if it was never set."""
+        """Return a setting, or `default` if the setting does not exist."""
         query = sa.select(settings.c.value).where(settings.c.owner == owner, settings.c.key == key)
         found = self._database.values(query)
         return found[0] if found else default
@@ -103,10 +103,10 @@ class StoredSettings(Repository):
             connection.execute(upsert(connection, settings), row)
 
     def check_writable(self) -> None:
-        """Check that the store is writable, by writing and deleting a row as durably as a move.
+        """Check that the store is writable by writing and deleting a row.
 
         Raises:
-            StorageError: If the store is not writable.
+            StorageError: If the store cannot be written.
         """
         row = {"owner": "", "key": "check", "value": None}
         with self._database.write() as connection:

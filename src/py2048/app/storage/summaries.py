@@ -1,8 +1,9 @@
-"""Running summaries of finished games, by owner, rules and category.
+"""Summaries of finished games by owner, rules and category, which every game updates.
 
-`count_records` runs in the transaction that writes or deletes records, so pages read a bounded
-number of rows, however many games a player has finished. `recount` is the reference: it computes
-the same rows from all records. Best scores are read from an index of the records.
+`count_records` runs in the transaction that writes or deletes records. The number of rows that
+pages read is therefore bounded, however many games a player finishes. The reference implementation,
+`recount`, computes the same rows from all records. An index of the records provides best
+scores.
 """
 
 from __future__ import annotations
@@ -15,10 +16,13 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from py2048.app.storage.database import Repository, lock_rows, upsert
-from py2048.app.storage.schema import accounts, records, rounds, summaries
+from py2048.app.storage.schema import accounts, milestones, names, records, rounds, summaries
 from py2048.app.storage.values import ScoreSummary
+from py2048.review.milestones import Pace
 
 COUNTED = "owner", "rules", "category", "score", "max_tile", "plies"
+
+MAX_TIMES = 1000  # maximum number of best times in a milestone's ranking
 
 _PRECISION_BITS = 5
 _KEY = tuple(column.name for column in summaries.primary_key)
@@ -36,7 +40,7 @@ GAMES, _SCORE, _PLIES = (sa.cast(sa.func.sum(summaries.c[name]), sa.BigInteger) 
 
 
 def rounded(score: int) -> int:
-    """Round a score down to five binary digits, that is by less than a sixteenth.
+    """Round a score down to five binary digits, which changes the score by less than a sixteenth.
 
     >>> rounded(31), rounded(1000), rounded(-1000)
     (31, 992, -1024)
@@ -56,7 +60,7 @@ def recount(found: Iterable[Sequence[Any]]) -> list[dict[str, Any]]:
 
 
 def count_records(connection: Connection, found: Iterable[Sequence[Any]], sign: int = 1) -> None:
-    """Add records, given as `COUNTED`, to the summaries within a transaction; -1 removes them."""
+    """Add records to the summaries, or remove them if `sign` is -1, within a transaction."""
     for row in recount(found):
         signed = row | {name: sign * row[name] for name in _SUMS}
         connection.execute(upsert(connection, summaries, sums=_SUMS), signed)
@@ -66,12 +70,12 @@ def count_records(connection: Connection, found: Iterable[Sequence[Any]], sign: 
 
 
 def extend_streak(connection: Connection, game_id: str) -> None:
-    """Set the streak of a finished daily game, and update those of the days that follow."""
+    """Set the streak of a finished daily game, and update the streaks of the following days."""
     query = sa.select(rounds.c.owner, rounds.c.day).join(records, records.c.id == rounds.c.game_id)
     is_daily = rounds.c.game_id == game_id, rounds.c.day.is_not(None), records.c.category == "daily"
     for owner, text in connection.execute(query.where(*is_daily)):
         day = date.fromisoformat(text)
-        lock_rows(connection, accounts.c.id, [owner])  # another process may end the next day's game
+        lock_rows(connection, accounts.c.id, [owner])  # The next day's game may be ending too.
         near = rounds.c.owner == owner, rounds.c.day >= str(day - _DAY)
         found = sa.select(rounds.c.day, rounds.c.streak).where(*near, rounds.c.streak.is_not(None))
         streaks = {row.day: row.streak for row in connection.execute(found)} | {text: 0}
@@ -84,21 +88,36 @@ def extend_streak(connection: Connection, game_id: str) -> None:
 
 
 class Scores(Repository):
-    """Best scores and summaries of finished games. Undoing a game's last move removes the game."""
+    """Best scores and summaries of finished games, except games that an undo has reopened."""
 
     def bests(self, rules: str, owner: str = "local", *, without: str = "") -> dict[str, int]:
-        """Return the owner's best score in each category that has one.
+        """Return the owner's best score in each category that has a finished game.
 
         Args:
             rules: The text of the rules.
-            owner: Whose scores.
-            without: Id of a record to leave out.
+            owner: Owner of the scores.
+            without: Id of a record to exclude.
         """
         best = _BEST.where(records.c.id != without).scalar_subquery().label("score")
         query = sa.select(summaries.c.category, best).group_by(*_CAREER)
         query = query.where(summaries.c.owner == owner, summaries.c.rules == rules)
         rows = self._database.rows(query)
         return {row.category: row.score for row in rows if row.score is not None}
+
+    def milestones(self, rules: str, owner: str = "local") -> dict[int, Pace]:
+        """Return the owner's shortest time to each tile, in games without help."""
+        query = sa.select(milestones.c.tile, milestones.c.millis, milestones.c.moves)
+        rows = self._database.rows(query.filter_by(owner=owner, rules=rules))
+        return {row.tile: Pace(row.millis, row.moves) for row in rows}
+
+    def fastest(self, rules: str, tile: int) -> list[dict[str, Any]]:
+        """Return the times of named people among the `MAX_TIMES` shortest times."""
+        times = sa.select(milestones).filter_by(rules=rules, tile=tile)
+        first = times.order_by(milestones.c.millis).limit(MAX_TIMES).subquery()
+        query = sa.select(first, accounts.c.name.label("player"))
+        query = query.join(accounts, accounts.c.id == first.c.owner)
+        query = query.join(names, names.c.account == first.c.owner).where(names.c.bot_of.is_(None))
+        return self._database.all(dict, query.order_by(first.c.millis).limit(100))
 
     def summaries(self, owner: str = "local", *, rules: str | None = None) -> list[ScoreSummary]:
         """Return the owner's results, ordered by rules and category."""

@@ -1,4 +1,4 @@
-"""Result types of the store: frozen values, independent of the database."""
+"""The immutable result types of the store, which do not depend on the database."""
 
 from __future__ import annotations
 
@@ -19,51 +19,51 @@ _TIME_FORMAT = "%Y-%m-%dT%H:%M:%S.%fZ"
 
 
 def utc_now() -> str:
-    """Return the current time in the format of `utc_text`."""
+    """Return the current time as text in the format of `utc_text`."""
     return datetime.now(UTC).strftime(_TIME_FORMAT)
 
 
 def utc_text(moment: datetime) -> str:
-    """Format a UTC time as fixed-width ISO 8601, which sorts chronologically as text."""
+    """Format a UTC time as fixed-width ISO 8601 text, which sorts chronologically."""
     return moment.strftime(_TIME_FORMAT)
 
 
 def name_key(name: str) -> str:
-    """Normalise a name: spellings that differ in case, width or spaces share a key."""
+    """Normalise a name, so that spellings that differ in case, width or spaces share a key."""
     return "".join(unicodedata.normalize("NFKC", name).casefold().split())
 
 
 def lookalike_key(name: str) -> str:
-    """Return a key shared by names that look alike, such as *Al* and *A.1*.
+    """Return a key that is the same for names that look alike, such as *Al* and *A.1*.
 
-    New names are ASCII. Names of older accounts may contain other letters, which are compared
-    unchanged.
+    New names are ASCII. Older names may contain other letters, which this function does not change.
     """
     return name_key(name).translate(_LOOKALIKES).replace("rn", "m").replace("vv", "w")
 
 
 @dataclass(frozen=True, kw_only=True)
 class SavedGame:
-    """A game in progress, in the state of the last saved change. By default it has no turns yet.
+    """A game in progress, as last saved. By default the game has no turns.
 
     Attributes:
-        id: Id of the game and later of its record.
+        id: Id of the game, which its record will also have.
         owner: Owner of the game.
         rules: Rules as text.
         seed: Seed of the generator, an integer of any size, or None.
-        start: Start board as text, opaque to the store.
+        start: Start board as text, which the store does not interpret.
         player: Player name.
         started: Start time, ISO 8601 in UTC.
         updated: Time of the last change, ISO 8601 in UTC.
-        turns: One opaque code per turn, including undone turns at the end.
-        position: Number of `turns` that are not undone.
+        turns: Codes of the turns, including undone turns at the end. The store does not interpret
+            them.
+        position: Number of `turns` that have not been undone.
         score: Score at `position`.
         is_over: Whether the game is over at `position`.
-        revision: Incremented by every change; a write must name the current revision.
+        revision: Incremented by every change. A write must name the current revision.
         undos: Number of undos.
         hints: Number of hints.
-        extra: Additional data of the caller, opaque to the store.
-        millis: Thinking time of each turn in milliseconds, or None if it was not measured.
+        extra: The caller's additional data, which the store does not interpret.
+        millis: Thinking time of each turn in milliseconds, or None if the time was not measured.
     """
 
     id: str = field(default_factory=lambda: secrets.token_hex(8))
@@ -87,7 +87,7 @@ class SavedGame:
 
 @dataclass(frozen=True)
 class RecordSummary:
-    """A finished game without its turns; `Records.load` returns the record.
+    """A finished game without its turns, which are part of its record; see `Records.load`.
 
     Attributes:
         id: Id of the record.
@@ -101,7 +101,7 @@ class RecordSummary:
         max_tile: Largest tile of the final board.
         plies: Number of turns.
         outcome: How the game ended, such as ``"won"`` or ``"lost"``.
-        think_ms: Total thinking time of a program on a leaderboard, otherwise None.
+        think_ms: Total thinking time of a program on a leaderboard, or None for other games.
     """
 
     id: str
@@ -121,11 +121,11 @@ class RecordSummary:
 
 @dataclass(frozen=True)
 class Career:
-    """The summary of a player's finished games under one set of rules.
+    """A summary of a player's finished games under one set of rules.
 
     Attributes:
-        scores: Number of games by score. If there are more games than `recent` can hold, scores are
-            rounded down, by less than a sixteenth.
+        scores: Number of games by score. If `recent` does not contain all games, scores are rounded
+            down by less than 1/16.
         tiles: Number of games by largest tile.
         recent: The last games, oldest first.
     """
@@ -135,7 +135,7 @@ class Career:
     recent: list[RecordSummary] = field(default_factory=list)
 
     def scores_today(self, now: datetime) -> list[int]:
-        """Return the scores of today's games, or nothing if `recent` does not hold them all."""
+        """Return today's scores, or an empty list if `recent` may not contain all of them."""
         midnight = now.replace(hour=0, minute=0, second=0, microsecond=0).astimezone(UTC)
         found = [end.score for end in self.recent if end.finished >= utc_text(midnight)]
         return [] if len(found) == len(self.recent) < self.scores.total() else found
@@ -143,20 +143,21 @@ class Career:
 
 @dataclass(frozen=True)
 class GameChange:
-    """Changes to a game between two revisions: turns, undos and redos.
+    """The turns, undos and redos of a game between two revisions.
 
     Attributes:
         id: Id of the game.
         seen: Revision before the changes.
         revision: Revision after the changes.
         length: Number of turns, including undone ones.
-        position: Number of turns that are not undone.
+        position: Number of turns that have not been undone.
         score: Score at `position`.
         is_over: Whether the game is over at `position`.
         undos: Number of undos.
         hints: Number of hints.
         extra: Additional data of the caller.
-        turns: New turns as ``(ply, code, millis)``. If a ply occurs twice, the last turn counts.
+        turns: New turns as ``(ply, code, millis)``. If a ply occurs twice, the later turn counts.
+        reached: New largest tiles reached without help, as ``(tile, millis, moves)``.
     """
 
     id: str
@@ -170,11 +171,12 @@ class GameChange:
     hints: int
     extra: Mapping[str, object]
     turns: tuple[tuple[int, str, int], ...]
+    reached: tuple[tuple[int, int, int], ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True)
 class NewOnlineGame:
-    """A new game on a server, not yet in the store.
+    """A game on a server that has not been stored yet.
 
     Attributes:
         game: The game, at revision 0 and without turns.
@@ -191,7 +193,7 @@ class NewOnlineGame:
 
 
 class AccountError(StorageError):
-    """A request about an account cannot be granted, for example because the name is taken."""
+    """A request about an account is refused, for example because the name is taken."""
 
 
 @dataclass(frozen=True)
@@ -199,13 +201,13 @@ class Account:
     """A player's account on a server.
 
     Attributes:
-        id: Id of the account, which owns its games.
-        name: Public name, None for a guest.
-        password: Password hash, None for a guest.
-        generation: Incremented when a guest logs out; if positive, none of the guest's cookies is
-            valid.
+        id: Id of the account that owns the games.
+        name: Public name, or None for a guest.
+        password: Password hash, or None for a guest.
+        generation: Incremented when a guest logs out. If it is positive, the guest's cookies are
+            invalid.
         created: Creation time, ISO 8601 in UTC.
-        bot_of: For a program, the account of the person responsible.
+        bot_of: Id of the account that owns a program, or None for other accounts.
     """
 
     id: str
@@ -224,7 +226,7 @@ class LoginSession:
         id: SHA-256 of the session token.
         label: Description of the browser, such as ``Firefox on Linux``.
         created: Login time, ISO 8601 in UTC.
-        seen: Last recorded use, ISO 8601 in UTC.
+        seen: Time of the last recorded use, ISO 8601 in UTC.
     """
 
     id: str
@@ -238,14 +240,17 @@ class OnlineGameInfo:
     """Server data of a game.
 
     Attributes:
-        game_id: Id of the game, in progress or finished.
+        game_id: Id of the game, which may be in progress or finished.
         owner: Account that plays the game.
         mode: ``"ranked"``, ``"casual"``, ``"daily"`` or ``"bot"``.
         day: Date of a daily game, such as ``2048-01-31``.
-        secret: Hexadecimal secret from which tiles are derived; empty if the game has a seed.
-        name: Name of the account, None for a guest.
-        streak: Days in a row up to this finished daily game, None for other games.
-        offline: Whether a browser chose some of the tiles; known once the game is finished.
+        secret: Hexadecimal secret that determines the tiles, or an empty string if the game has a
+            seed.
+        name: Name of the account, or None for a guest.
+        streak: Number of consecutive days with a finished daily game, including this game, or None
+            for other games.
+        offline: Whether a browser chose some of the tiles. The value is known when the game is
+            finished.
     """
 
     game_id: str
@@ -265,9 +270,9 @@ class DailyResult:
     Attributes:
         day: Date, such as ``2048-01-31``.
         game_id: Id of the game.
-        category: Score category, None until the game has a record.
-        score: Score, None until the game has a record.
-        streak: Days in a row up to this one, None unless the game counts.
+        category: Score category, or None if the game has no record yet.
+        score: Score, or None if the game has no record yet.
+        streak: Number of consecutive days up to this day, or None if this game does not count.
     """
 
     day: str
@@ -279,21 +284,21 @@ class DailyResult:
 
 @dataclass(frozen=True)
 class OpenGame:
-    """A game in progress on a server, without turns.
+    """A game in progress on a server, without its turns.
 
     Attributes:
         id: Id of the game.
         owner: Account that plays the game.
-        name: Name of the account, None for a guest.
+        name: Name of the account, or None for a guest.
         rules: Rules as text.
         mode: ``"ranked"``, ``"casual"``, ``"daily"`` or ``"bot"``.
         day: Date of a daily game.
         score: Current score.
-        position: Number of turns that are not undone.
+        position: Number of turns that have not been undone.
         length: Number of turns, including undone ones.
         revision: Number of changes.
         is_over: Whether the game is over.
-        max_tile: Largest tile on the board; 0 before the first turn.
+        max_tile: Largest tile on the board, or 0 before the first turn.
         computer: Whether a computer player made a move.
         from_position: Whether the game started from a position of another game.
         undos: Number of undos.
@@ -323,7 +328,7 @@ class OpenGame:
 
     @classmethod
     def of(cls, row: Any) -> OpenGame:
-        """Create the value from a database row."""
+        """Create an instance from a database row."""
         usual = {"max_tile": 0, "computer": False, "from_position": False}
         known = {**usual, **row.extra, **row._mapping}
         return cls(**{field.name: known[field.name] for field in fields(cls)})
@@ -336,10 +341,10 @@ class ScoreSummary:
     Attributes:
         rules: Rules as text.
         category: Score category.
-        best: Best score of finished games; 0 if there is none.
+        best: Best score of the finished games, or 0 if there are none.
         games: Number of finished games.
-        mean_score: Mean score of finished games; 0.0 if there are none.
-        max_tile: Largest tile of any finished game; 0 if there are none.
+        mean_score: Mean score of the finished games, or 0.0 if there are none.
+        max_tile: Largest tile in any finished game, or 0 if there are none.
         plies: Total number of turns of all finished games.
     """
 
@@ -358,14 +363,15 @@ class SavedMistake:
 
     Attributes:
         rules: Rules as text.
-        position: Canonical board, shared by symmetric boards; unique per owner and rules.
-        board: Board as text, opaque to the store.
+        position: The canonical board, which is the same for symmetric boards, and unique per owner
+            and rules.
+        board: Board as text, which the store does not interpret.
         score: Score before the move.
-        game: Digest of the game up to the move.
+        game: Digest of the game before the move.
         played: Direction that was played.
         moves: Value of each legal direction.
         unit: Unit of the values.
-        source: Name of the evaluator that produced the values.
+        source: Name of the evaluator that computed the values.
         theme: Kind of mistake.
         box: Repetition box; see `py2048.review.mistakes`.
         due: Time of the next repetition, ISO 8601 in UTC.
@@ -391,16 +397,16 @@ class SavedMistake:
 
 @dataclass(frozen=True)
 class ThemeSummary:
-    """Statistics about the mistakes with one theme.
+    """Statistics about mistakes that share a theme.
 
     Attributes:
         theme: The theme.
         mistakes: Number of mistakes.
-        due: Number of mistakes that are due.
-        known: Number of mistakes in the last box.
+        due: Number of mistakes that are due for practice.
+        known: Number of mistakes in the last box, which the player has learned to avoid.
         tries: Number of attempts.
         successes: Number of successful attempts.
-        next_due: Time when the next mistake is due, ISO 8601 in UTC.
+        next_due: When the next mistake is due, ISO 8601 in UTC.
     """
 
     theme: str
@@ -414,7 +420,7 @@ class ThemeSummary:
 
 @dataclass(frozen=True)
 class PuzzleAnswer:
-    """The answers to a puzzle, of which only the first is rated.
+    """A player's answers to a puzzle. Only the first answer changes ratings.
 
     Attributes:
         puzzle: Number of the puzzle.
@@ -436,14 +442,14 @@ class BattlePlayer:
     """A participant of a battle.
 
     Attributes:
-        seat: Seat number in order of joining, from 1.
-        account: The account, None if it was deleted.
-        name: Name of the account, None for a guest.
-        game_id: Id of the game, None until the battle starts.
-        has_left: Whether the player left after the battle had started.
-        score: Final score, None until the battle ends or the player leaves.
-        max_tile: Largest tile when the score became final.
-        plies: Number of moves when the score became final.
+        seat: Seat number, counted from 1 in the order of joining.
+        account: Id of the account, or None if the account was deleted.
+        name: Name of the account, or None for a guest.
+        game_id: Id of the game, or None before the battle starts.
+        has_left: Whether the player has left the battle after its start.
+        score: Final score. None while the player can still play.
+        max_tile: Largest tile in the final position.
+        plies: Number of moves up to the final position.
     """
 
     seat: int
@@ -458,18 +464,18 @@ class BattlePlayer:
 
 @dataclass(frozen=True)
 class Battle:
-    """A timed contest: each player plays a separate game, with tiles from a shared secret.
+    """A timed contest, in which all players play separate games with the same secret.
 
     Attributes:
         id: Id of the battle.
         rules: Rules as text.
         minutes: Duration in minutes.
-        secret: Secret from which the tiles of all games are derived.
+        secret: Secret that determines the tiles of all games.
         created: Creation time, ISO 8601 in UTC.
-        starts: Start time, None until the battle starts.
-        ends: End time, None until the battle starts.
+        starts: Start time, or None before the battle starts.
+        ends: End time, or None before the battle starts.
         is_settled: Whether the scores are final.
-        rematch: Id of the rematch, if any.
+        rematch: Id of the rematch, or None if there is none.
         players: Participants, ordered by seat.
     """
 
@@ -485,24 +491,24 @@ class Battle:
     players: tuple[BattlePlayer, ...]
 
     def seat_of(self, account: str) -> BattlePlayer | None:
-        """Return the account's participant, or None if it does not take part."""
+        """Return the account's entry in the battle, or None if the account is not in the battle."""
         return next((each for each in self.players if each.account == account), None)
 
 
 @dataclass(frozen=True)
 class StoredReview:
-    """The review of a finished game without its per-move data, which `Reviews.moves` returns.
+    """The review of a finished game, without the data about moves, which `Reviews.moves` reads.
 
     Attributes:
         game_id: Id of the game.
         owner: Owner of the game.
-        version: Version of the reviewer and what was requested of it, in the caller's terms.
+        version: Version of the reviewer and of the request, which the store does not interpret.
         asked: Time of the request, ISO 8601 in UTC.
-        attempts: Number of times a process has started the review.
-        claimed: Last renewal of the claim, None if unclaimed.
+        attempts: Number of times that a process has started the review.
+        claimed: Time of the claim's last renewal, or None if there is no claim.
         done: Number of reviewed moves.
-        finished: Time of completion or failure, None while pending.
-        fault: One-line reason for a failure.
+        finished: Time of completion or failure, or None while the review is pending.
+        fault: Reason for a failure, as one line.
         summary: The caller's JSON summary.
     """
 
@@ -520,11 +526,11 @@ class StoredReview:
 
 @dataclass(frozen=True)
 class ReviewClaim:
-    """A process's claim to compute a review.
+    """A process's claim to a review, which the process then computes.
 
     Attributes:
         game_id: Id of the game.
-        attempt: Number of the attempt, from 1.
+        attempt: Number of this attempt, from 1.
         version: Version that was requested.
     """
 

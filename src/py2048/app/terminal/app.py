@@ -1,4 +1,4 @@
-"""`GameApp` implements the controller's screen as a Textual application."""
+"""`GameApp`, which shows the controller's game as a Textual application."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from textual.theme import Theme as TextualTheme
 
 from py2048.app.controller.controller import ScreenController, ScreenOptions
 from py2048.app.controller.review import GameReview
-from py2048.app.session import Event, GameOver, GameStarted, Hinted, Moved, Session, Undone
+from py2048.app.session import Session
 from py2048.app.terminal import screens
 from py2048.app.terminal.board import TerminalBoard
 from py2048.app.terminal.game_view import GameView
@@ -34,6 +34,7 @@ from py2048.core.language import N_, _
 from py2048.presentation import themes
 from py2048.presentation.actions import ACTIONS
 from py2048.presentation.describe import describe
+from py2048.presentation.events import Event, GameOver, GameStarted, Hinted, Moved, Undone
 from py2048.presentation.motion import BoardTransition
 from py2048.presentation.result import Result
 from py2048.presentation.screen import FileKind, ListRequest
@@ -42,15 +43,15 @@ if TYPE_CHECKING:
     from py2048.app.controller.practice import PracticeRun
 
 FILE_PROMPT = N_("the name of a file")
-MIN_TIMER_S = 0.001  # must not be 0, because Textual divides by it
+MIN_TIMER_S = 0.001  # Positive, because Textual divides by this value.
 
 
 class GameApp(App[None]):
-    """The terminal game; implements `GameScreen`.
+    """The terminal game, which implements `GameScreen`.
 
     Args:
-        session: The session. If it has no game, the last unfinished game is resumed, or a new game
-            is started if all games are finished.
+        session: The session. If the session has no game, the app resumes the last unfinished game
+            or starts a new game.
         options: See `ScreenOptions`.
 
     Raises:
@@ -91,7 +92,7 @@ class GameApp(App[None]):
         yield self.view
 
     def on_mount(self) -> None:
-        """Apply the theme and begin the game."""
+        """Apply the theme and show the game."""
         self._quit_on_signals()
         self.set_theme(self.controller.theme)
         self.controller.begin(self._begin)
@@ -101,12 +102,12 @@ class GameApp(App[None]):
         self.controller.close()
 
     async def on_event(self, event: events.Event) -> None:
-        """Handle an event; ignore input while the application is closing."""
+        """Handle an event. Input is ignored while the application is closing."""
         if self.screen_stack or not isinstance(event, events.InputEvent):
             await super().on_event(event)
 
     def _quit_on_signals(self) -> None:
-        """Exit on SIGTERM and SIGHUP, so that Textual restores the terminal."""
+        """Exit on SIGTERM and SIGHUP, so that Textual can restore the terminal."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGHUP) if sys.platform != "win32" else ():
             with suppress(RuntimeError, ValueError):  # only possible in the main thread
@@ -119,17 +120,17 @@ class GameApp(App[None]):
         self.controller.do(name)
 
     def on_terminal_board_gesture(self, event: TerminalBoard.Gesture) -> None:
-        """Move in the direction of a gesture, unless a double click has just closed a dialog."""
+        """Move in the direction of a gesture, unless a double click just closed a dialog."""
         if monotonic() - self._dialog_closed_at > self.CLICK_CHAIN_TIME_THRESHOLD:
             self.controller.do(str(event.direction))
 
     def on_paste(self, event: events.Paste) -> None:
-        """Play from a pasted board, or continue a pasted game."""
+        """Start a game from a pasted board, or continue a pasted game."""
         if not isinstance(self.screen, ModalScreen):
             self.controller.game.paste(event.text)
 
     def pop_screen(self) -> AwaitComplete:
-        """Close a dialog and note the time, to detect double clicks."""
+        """Close a dialog and record the time, to detect double clicks."""
         self._dialog_closed_at = monotonic()
         return super().pop_screen()
 
@@ -141,7 +142,7 @@ class GameApp(App[None]):
         self.view.board.show(transition, pace)
 
     def cover(self, result: Result | None) -> None:
-        """Show a result as an overlay, or remove the overlay with `None`; remove the hint."""
+        """Show a result as an overlay and remove the hint, or remove the overlay for `None`."""
         self.view.show_hint(None)
         self.view.cover(result)
 
@@ -155,7 +156,7 @@ class GameApp(App[None]):
         self.view.set_theme(self._displayable(theme))
 
     def ask(self, text: str, yes: str, no: str, action: Callable[[], object]) -> None:
-        """Ask a yes-no question; run `action` on yes."""
+        """Ask a yes-no question, and run `action` if the answer is yes."""
         self.push_screen(screens.ConfirmDialog(text, yes.lower(), no.lower(), action))
 
     def choose(self, request: ListRequest) -> None:
@@ -186,16 +187,15 @@ class GameApp(App[None]):
 
     def show_practice(self, run: PracticeRun, answer: Callable[[str], object]) -> None:
         """Open the practice screen."""
-        self.push_screen(
-            screens.PracticeScreen(run, answer, self._displayable(self.controller.theme))
-        )
+        theme = self._displayable(self.controller.theme)
+        self.push_screen(screens.PracticeScreen(run, answer, theme))
 
     def show_help(self) -> None:
         """Show all actions and their keys."""
         self.push_screen(screens.MoreScreen(self.controller.do))
 
     def share(self) -> None:
-        """Copy the result as text, or the board if there is no result."""
+        """Copy the game's result as text, or the board if there is no result yet."""
         result = self.controller.presenter.result
         self.copy_to_clipboard(result.words if result else str(self.controller.session.game.board))
         self.say(_("Copied."))
@@ -209,7 +209,7 @@ class GameApp(App[None]):
         self.exit()
 
     def _displayable(self, theme: themes.Theme) -> themes.Theme:
-        """Reduce a theme to the colours that the terminal supports."""
+        """Reduce a theme's colours to those that the terminal supports."""
         reduce = COLOUR_REDUCTIONS.get(self.console.color_system or "")
         return reduce(theme) if reduce else theme
 
@@ -220,7 +220,7 @@ class GameApp(App[None]):
 
 
 class NotBold(LineFilter):
-    """A filter that removes bold from all text."""
+    """A filter that makes bold text normal."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002
         """Return the segments without bold."""
@@ -229,19 +229,19 @@ class NotBold(LineFilter):
 
 NOT_BOLD = NotBold()
 COLOUR_REDUCTIONS = {"standard": themes.in_sixteen_colours, "256": themes.in_256_colours}
-"""Functions that reduce a theme's colours, by Rich's name of the colour system."""
+"""Functions that reduce a theme's colours. The keys are Rich's names of colour systems."""
 
 
 def _unused_name(name: str, ending: str) -> str:
-    """Return a file name that does not exist yet, with a numeric suffix if necessary."""
+    """Return the name of a new file, with a number appended if the name exists."""
     names = (f"{name}{suffix}{ending}" for suffix in chain([""], map("-{}".format, count(2))))
-    with suppress(OSError):  # the name is too long
+    with suppress(OSError):  # raised if the name is too long
         return next(each for each in names if not Path(each).exists())
     return name + ending
 
 
 def brief(event: Event) -> str:
-    """Return a short message for an event, or "" if the screen already shows everything."""
+    """Return a short message for an event, or "" if the screen shows everything."""
     match event:
         case GameStarted(resumed=resumed):
             return _("Game resumed") if resumed else ""
@@ -253,7 +253,7 @@ def brief(event: Event) -> str:
 
 
 def _textual_theme(theme: themes.Theme) -> TextualTheme:
-    """Convert a theme for Textual's style sheet and built-in widgets."""
+    """Convert a theme to a Textual theme for style sheets and built-in widgets."""
     tokens = {name.replace("_", "-"): getattr(theme, name) for name in themes.TOKENS}
     return TextualTheme(
         name=theme.name,

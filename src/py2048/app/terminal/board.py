@@ -32,13 +32,13 @@ from py2048.presentation.screen import spellings
 from py2048.presentation.themes import DEFAULT_THEME, Theme
 
 FRAMES_PER_SECOND = 50
-MIN_SWIPE_COLUMNS = 4  # vertical swipes need half as many rows
+MIN_SWIPE_COLUMNS = 4  # Minimum length of a horizontal swipe. Vertical swipes need half of it.
 
 
 class TerminalBoard(Widget):
     """A widget that shows boards and animates the transitions between them.
 
-    Showing a new transition ends a running animation immediately.
+    A new transition ends a running animation immediately.
 
     Attributes:
         board: The board at the end of the current transition.
@@ -90,12 +90,12 @@ class TerminalBoard(Widget):
         played: Direction | None = None,
         watched: int | None = None,
     ) -> None:
-        """Mark the best direction, the played direction, and the tiles with a value to watch."""
+        """Mark the best direction, the played direction, and all tiles with the value `watched`."""
         self._best, self._played, self._watched = best, played, watched
         self._redraw()
 
     def show(self, transition: BoardTransition, pace: float) -> None:
-        """Show a transition. `pace` scales its duration; 0 shows the result immediately."""
+        """Show a transition. `pace` scales the duration; 0 shows the result immediately."""
         self.board = transition.board
         if not pace:
             self._end()
@@ -129,13 +129,13 @@ class TerminalBoard(Widget):
         return self._transition.at(self._elapsed())
 
     def _redraw(self) -> None:
-        """Schedule one redraw for all changes made while an event is handled."""
+        """Schedule one redraw for all changes that are made while an event is handled."""
         if not self._is_stale:
             self._is_stale = True
             self.call_next(self._draw)
 
     def _draw(self) -> None:
-        """Redraw the board, but refresh only the rows that changed."""
+        """Redraw the board, and refresh only the rows that have changed."""
         if not self._is_stale:
             return
         self._is_stale = False
@@ -158,8 +158,8 @@ class TerminalBoard(Widget):
     def render_line(self, y: int) -> Strip:
         """Return one row of the board.
 
-        If rows are missing, the board is redrawn first. Changes are not redrawn here, because rows
-        that are already painted would not be updated.
+        If this row is not drawn yet, the whole board is drawn first. Changes are not drawn here,
+        because rows that have already been painted would not be updated.
         """
         if y >= len(self._strips):
             self._draw()
@@ -176,7 +176,7 @@ class TerminalBoard(Widget):
         if self._pressed is None:
             return
         (x, y), self._pressed = self._pressed, None
-        if not self.size:  # the terminal became smaller during the gesture
+        if not self.size:  # the terminal may have become smaller
             return
         # Characters are about twice as high as they are wide.
         start, end = (x + 0.5, 2 * y + 1), (event.x + 0.5, 2 * event.y + 1)
@@ -188,7 +188,7 @@ class TerminalBoard(Widget):
 
 # Drawing the board
 
-MARK_SHARE = 0.36  # length of a mark, relative to its side of the board
+MARK_SHARE = 0.36  # The length of a mark, as a share of the board's width.
 
 
 def draw_board(
@@ -200,7 +200,7 @@ def draw_board(
     played: Direction | None = None,
     watched: int | None = None,
 ) -> None:
-    """Draw the frame, cells and tiles; mark the `best` and `played` sides and `watched` tiles."""
+    """Draw the board, and mark the `best` and `played` sides and the `watched` tiles."""
     width, height = grid.width, grid.height
     canvas.rectangle(0, grid.top, width, height, theme.board)
     for row in range(grid.rows):
@@ -246,7 +246,7 @@ def _draw_tile(canvas: Canvas, grid: TerminalGrid, theme: Theme, sprite: Sprite)
 def _draw_rectangle(
     canvas: Canvas, grid: TerminalGrid, sprite: Sprite, colour: str
 ) -> tuple[int, int, int, int]:
-    """Fill a scaled cell; return the x, y, width and height of the filled area."""
+    """Fill a scaled cell; return the filled area as x, y, width and height."""
     x, y = grid.corner(sprite.row, sprite.column)
     across = _growth(grid.tile_width, sprite.scale, grid.gap_x)
     down = _growth(grid.tile_height, sprite.scale, grid.gap_y)
@@ -256,9 +256,9 @@ def _draw_rectangle(
 
 
 def _growth(length: int, scale: float, gap: int) -> int:
-    """Return by how many pixels each side of a scaled tile moves outwards.
+    """Return the number of pixels that scaling adds to each side of a tile.
 
-    Enlarged tiles grow by at least one pixel, but never beyond the gap between the cells.
+    Enlarged tiles grow by at least one pixel, but no further than the gap between cells.
     """
     growth = round(length * (scale - 1) / 2)
     return min(gap, max(1, growth)) if scale > 1 else growth
@@ -293,11 +293,11 @@ def digit_dots(text: str) -> Iterator[tuple[int, int]]:
 
 
 def dot_size(count: int, width: int, height: int) -> tuple[int, int]:
-    """Return the dot size for `count` digits on a tile, or (0, 0) if the digits do not fit.
+    """Return the size of a dot for `count` digits on a tile, or (0, 0) if the digits do not fit.
 
-    The size is given as width and height in pixels; a dot of 2 x 1 pixels looks square. Numbers
-    with three or more digits may have narrower dots. Tiles that are too small for four digits never
-    show digits made of dots.
+    The size is the width and height in pixels. A dot of 2 x 1 pixels looks square, but numbers with
+    three or more digits may have narrower dots. Tiles that are too small for four digits have no
+    dots.
     """
     dots = 4 * count - 1
     if height < DIGIT_HEIGHT + 2 or width < max(dots, 15) + 1:
@@ -312,14 +312,15 @@ def dot_size(count: int, width: int, height: int) -> tuple[int, int]:
 def draw_digits(
     canvas: Canvas, text: str, at: tuple[int, int], dot: tuple[int, int], colour: str
 ) -> None:
-    """Draw a formatted number with dots of size `dot`; `at` is its top left corner."""
+    """Draw a number from dots of size `dot`, with its top left corner at `at`."""
     for x, y in digit_dots(text):
         canvas.rectangle(at[0] + dot[0] * x, at[1] + dot[1] * y, *dot, colour)
 
 
 # A canvas of quarter blocks
 
-# Indexed by a bit mask of filled quarters: 1 top left, 2 top right, 4 bottom left, 8 bottom right.
+# The index is a bit mask of filled quarters: 1 is top left, 2 top right, 4 bottom left, and 8
+# bottom right.
 _QUARTERS = " ▘▝▀▖▌▞▛▗▚▐▜▄▙▟█"
 
 
@@ -338,7 +339,7 @@ class Run(NamedTuple):
 
 
 class Canvas:
-    """An image of `columns` x `rows` characters of 2x2 pixels each."""
+    """An image of `columns` x `rows` characters, each with 2x2 pixels."""
 
     def __init__(self, columns: int, rows: int, background: str) -> None:
         self.columns, self.rows = columns, rows
@@ -346,11 +347,11 @@ class Canvas:
         self._text: list[dict[int, tuple[str, str]]] = [{} for _ in range(rows)]
 
     def key(self, row: int) -> object:
-        """Return a value that differs whenever the row looks different."""
+        """Return a key for the content of a row. Rows with equal keys look the same."""
         return self._pixels[2 * row], self._pixels[2 * row + 1], self._text[row]
 
     def rectangle(self, x: int, y: int, width: int, height: int, colour: str) -> None:
-        """Fill a rectangle, clipped to the canvas, erasing any text in it."""
+        """Fill a rectangle, clipped to the canvas, and erase the text in it."""
         left, right = max(x, 0), min(x + width, 2 * self.columns)
         if right <= left:
             return
@@ -367,7 +368,7 @@ class Canvas:
                 self._text[row][at] = character, colour
 
     def runs(self, row: int) -> list[Run]:
-        """Return a row as a list of runs."""
+        """Return a row of characters as runs with the same style."""
         top, bottom, text = self._pixels[2 * row], self._pixels[2 * row + 1], self._text[row]
         quarters = zip(top[::2], top[1::2], bottom[::2], bottom[1::2], strict=True)
         cells = [
@@ -393,11 +394,11 @@ class Canvas:
 
 
 Quarters = tuple[str, str, str, str]
-"""Colours of a character's quarters: top left, top right, bottom left, bottom right."""
+"""The colours of a character's quarters: top left, top right, bottom left, bottom right."""
 
 
 def _letter(character: str, ink: str, quarters: Quarters) -> Run:
-    """Return a letter whose background is the quarters' most frequent colour."""
+    """Return a letter. Its background is the most frequent colour among the quarters."""
     return Run(character, ink, max(quarters, key=quarters.count), bold=True)
 
 
@@ -405,8 +406,9 @@ def _letter(character: str, ink: str, quarters: Quarters) -> Run:
 def _block(quarters: Quarters) -> Run:
     """Return the block character that best approximates four coloured quarters.
 
-    A character has only two colours. If an animation requires a third, its quarters are drawn in
-    the second most frequent colour.
+    A character can show only two colours. If there are more than two colours, as in animations, the
+    most frequent colour is the background, and all other quarters have the second most frequent
+    colour.
     """
     (background, count), *others = Counter(quarters).most_common()
     if count == 4:
@@ -414,29 +416,31 @@ def _block(quarters: Quarters) -> Run:
     ink = others[0][0]
     mask = sum(1 << bit for bit, colour in enumerate(quarters) if colour != background)
     if _QUARTERS[mask] in "▄▐":
-        # In some fonts, the lower half block leaves a gap above the next row, so the complementary
-        # character is used with its colours exchanged.
+        # In some fonts, the lower half block leaves a gap above the next row. The complementary
+        # character with swapped colours looks the same and leaves no gap.
         return Run(_QUARTERS[15 - mask], background, ink, bold=False)
     return Run(_QUARTERS[mask], ink, background, bold=False)
 
 
-# Layout, for terminals of at least 20x10 characters
+# Layout for terminals of at least 20x10 characters.
 
 FULL_COLUMNS = 6
-"""Label width at which 131072 is shown with all digits."""
+"""Width of a label that fits all digits of 131072, in terminal columns."""
 
 MAX_POWER_COLUMNS = 2
-"""Maximum width of labels that show the tile's rank."""
+"""Labels with at most this many columns show the rank of the tile."""
 
 MIN_PITCH = 4
-"""Minimum vertical pitch of cells with gaps."""
+"""Minimum distance between the top edges of adjacent cells if there are gaps."""
 
 COMFORTABLE_PITCH = 8
-"""Vertical pitch above which larger cells do not make a board more legible."""
+"""Distance between the tops of adjacent cells. Larger cells would not be easier to read."""
 
 PANEL_COLUMNS = 22
 MARGINS = (2, 3, 2)
-"""Margins in columns: left of the board, between board and panel, and right of the panel."""
+"""Margins to the left of the board, between the board and the panel, and to the right of the panel,
+in columns.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -475,7 +479,7 @@ class TerminalGrid:
 
     @property
     def label_columns(self) -> int:
-        """Number of characters that fit on a tile."""
+        """Number of characters that fit into the label of a tile."""
         return self.tile_width // 2
 
     @property
@@ -490,7 +494,7 @@ class TerminalGrid:
 
     @property
     def top(self) -> int:
-        """Unused pixels above the board, so that its bottom edge is at the end of a row."""
+        """Unused pixels above the board. They align its bottom edge with a row of characters."""
         return self.height % 2
 
     @property
@@ -514,8 +518,8 @@ class TerminalGrid:
 def fit(width: int, height: int, rows: int, columns: int) -> TerminalGrid | None:
     """Return the largest grid for a board of `rows` x `columns` on `width` x `height` characters.
 
-    If there is not enough room, first the frame is omitted and then the gaps. Returns None if there
-    is less than one character per cell.
+    If there is not enough room, the frame is omitted first, then the gaps. Returns None if the
+    cells would be smaller than a character.
     """
     for frame, min_columns in ((1, 4), (0, 3)):
         grid = _spaced(2 * width, 2 * height, rows, columns, frame)
@@ -525,9 +529,10 @@ def fit(width: int, height: int, rows: int, columns: int) -> TerminalGrid | None
 
 
 def _spaced(width: int, height: int, rows: int, columns: int, frame: int) -> TerminalGrid | None:
-    """Return a grid of `width` x `height` pixels with gaps, and a frame `frame` pixels high."""
+    """Return a grid of `width` x `height` pixels with gaps, and a frame of `frame` pixels."""
     across, down = (width + 2 - 4 * frame) // columns, (height + 1 - 2 * frame) // rows
-    # Pixels are half as wide as high. Tiles are square, or wider to fit their digits.
+    # Pixels are half as wide as they are high. Tiles are square, or wider if their digits need
+    # room.
     pitch_y = min(down, max((across - 2) // 2, MIN_PITCH))
     pitch_x = min(across, max(2 * pitch_y + 2, 2 * FULL_COLUMNS + 2)) // 2 * 2
     if pitch_x < 4 or pitch_y < MIN_PITCH:
@@ -544,7 +549,7 @@ def _gapless(width: int, height: int, rows: int, columns: int) -> TerminalGrid |
 
 
 class Arrangement(Enum):
-    """Position of the panel: beside or below the board. COMPACT has no key bar."""
+    """Position of the panel, beside or below the board. COMPACT also omits the key bar."""
 
     WIDE = "wide"
     TALL = "tall"
@@ -555,9 +560,8 @@ class Arrangement(Enum):
 def arrange(
     width: int, height: int, rows: int, columns: int
 ) -> tuple[Arrangement, TerminalGrid | None]:
-    """Return the most legible arrangement for a board of `rows` x `columns`, and its grid."""
-    # The board gets the terminal without the panel, or without the rows for key bar, score and
-    # message.
+    """Choose the most legible layout for a board; return it with its terminal grid."""
+    # Subtract the panel, or the rows for the key bar, the score and the message.
     sizes = {
         Arrangement.WIDE: (width - PANEL_COLUMNS - sum(MARGINS), height - 1),
         Arrangement.TALL: (width, height - 3),
@@ -573,7 +577,7 @@ def arrange(
 
 
 def _legibility(grid: TerminalGrid | None) -> tuple[int, int, int]:
-    """Return a sort key that prefers full digits, then large digits, then height."""
+    """Return a sort key that prefers complete numbers, then large digits, then tall cells."""
     if grid is None:
         return -1, 0, 0
     columns = min(grid.label_columns, FULL_COLUMNS)
@@ -587,11 +591,11 @@ _BASE36 = string.digits + string.ascii_lowercase
 
 
 def label(value: int, width: int) -> str:
-    """Return the label of a tile, at most `width` characters long.
+    """Return a tile's label with at most `width` characters.
 
-    Labels show all digits if they fit, otherwise thousands (``131k``). With a width of one or two,
-    labels show ranks: ``11`` is 2048. All tiles of a board have the same label width, so labels are
-    unambiguous.
+    Labels show all digits if they fit, and otherwise thousands (``131k``). Labels of one or two
+    characters show ranks, such as ``11`` for 2048. All labels on a board have the same maximum
+    width, so a label always means the same tile.
 
     >>> label(131072, 6), label(131072, 4), label(131072, 3), label(131072, 2)
     ('131072', '131k', '.1M', '17')

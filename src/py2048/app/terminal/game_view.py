@@ -1,4 +1,4 @@
-"""`GameView` arranges the board, its panel and the key bar for the terminal's size."""
+"""`GameView`, which arranges the board, its panel and the key bar for the terminal's size."""
 
 from __future__ import annotations
 
@@ -34,23 +34,23 @@ ARROWS = {Direction.UP: "↑", Direction.DOWN: "↓", Direction.LEFT: "←", Dir
 GAIN_S = MOTION_MS["rise"] / 1000
 
 ROWS_PER_DIGIT_SIZE = 24
-"""Panel height, in rows, per step of the size of large digits."""
+"""Number of panel rows per unit of the large digits' scale."""
 
 MIN_COLUMNS_BELOW = 38
 """Minimum width of a panel below the board."""
 
 MIN_ROWS_FOR_DIGITS, MAX_PANEL_ROWS = 19, 23
-"""Minimum panel height to show scores in large digits, and maximum panel height, in rows."""
+"""Minimum panel height for scores in large digits, and maximum panel height, both in rows."""
 
 MAX_GAP, MAX_BAR, COACH_ROWS = 4, 48, 4
 
 
 class PanelSection(NamedTuple):
-    """A section of the panel, which is never cut off.
+    """A section of the panel, which is shown completely or not at all.
 
     Attributes:
-        priority: Sections with higher numbers are omitted first.
-        rows: Height. It does not depend on the content, so that the sections below never move.
+        priority: Sections with the highest priority numbers are omitted first.
+        rows: Height, which does not depend on the content, so that the sections below never move.
         lines: Content, at most `rows` lines.
     """
 
@@ -65,7 +65,7 @@ class GameView(Container):
     Attributes:
         board: The board.
         arrangement: Current position of the panel.
-        grid: Current layout of the board, or `None` if the board does not fit.
+        grid: Current grid of the board, or `None` if the board does not fit.
         status: The displayed scores and facts.
         hint: The current hint, if any.
         note: The current message.
@@ -92,7 +92,7 @@ class GameView(Container):
         self._is_stale = False
 
     def compose(self) -> ComposeResult:
-        """Create all widgets; the arrangement determines which of them are visible."""
+        """Create all widgets. The arrangement determines which widgets are visible."""
         with Container(id="middle"):
             with Container(id="stage"):
                 yield self.board
@@ -103,7 +103,7 @@ class GameView(Container):
         yield Static(id="unsaved", markup=False)
 
     def set_theme(self, theme: Theme) -> None:
-        """Apply a theme to everything that Textual does not style."""
+        """Apply a theme to the parts that Textual does not style."""
         self._theme = theme
         self.board.set_theme(theme)
         self._update_panel()
@@ -116,7 +116,7 @@ class GameView(Container):
 
     @property
     def _available_size(self) -> Size:
-        """Size of the view; before the first layout, size of the screen."""
+        """Size of the view or, before the first layout, size of the screen."""
         return self.size if self.size.area else self.app.size
 
     def on_mount(self) -> None:
@@ -135,7 +135,7 @@ class GameView(Container):
         self._update_panel()
 
     def show_gain(self, points: int) -> None:
-        """Briefly show the points of a move beside the score."""
+        """Briefly show the points gained by a move beside the score."""
         if points:
             if self._gain_timer is not None:
                 self._gain_timer.stop()
@@ -147,20 +147,20 @@ class GameView(Container):
         self._update_panel()
 
     def show_hint(self, hint: Hint | None) -> None:
-        """Mark the recommended direction and list the losses of the other directions."""
+        """Mark the recommended direction, and list the other directions with their losses."""
         self.hint = hint
         self.board.mark(hint.direction if hint else None)
         self._update_panel()
 
     def say(self, text: str) -> None:
-        """Show a message; if it is too long for the panel, show it as a toast."""
+        """Show a message in the panel, or as a toast if it does not fit."""
         is_new, self.note = text != self.note, text
         self._update_panel()
         if is_new and len(textwrap.wrap(text, self._panel_size[0])) > self._message_rows:
             self.notify(text, timeout=8, markup=False)
 
     def cover(self, result: Result | None) -> None:
-        """Show a result as an overlay once the last move's animation ends; `None` removes it."""
+        """Show a result overlay after the animation of the last move, or remove it for `None`."""
         is_update = result is not None and result.is_update_of(self._result)
         self._result = result
         if self._result_timer is not None and not is_update:
@@ -171,7 +171,7 @@ class GameView(Container):
             self._place_result()
 
     def _place_result(self) -> None:
-        """Show the result in the centre of the board if it fits."""
+        """Show the result in the centre of the board, if there is room."""
         self._result_box.display = False
         if self._result is None or self.grid is None:
             return
@@ -186,12 +186,12 @@ class GameView(Container):
             self._result_box.display = True
 
     def show_coach(self, status: CoachStatus | None) -> None:
-        """Show the coach's comments; `None` means the coach is off."""
+        """Show the coach's comments, or remove them if `status` is `None`."""
         self._coach = status
         self._update_panel()
 
     def show_unsaved(self, reason: str) -> None:
-        """Show why changes are not saved; an empty reason removes the warning."""
+        """Show why changes are not saved. An empty reason removes the warning."""
         self._unsaved = _("Not saved: {reason}").format(reason=reason) if reason else ""
         self._arrange(self._available_size)
 
@@ -218,7 +218,7 @@ class GameView(Container):
         return 1 if self._panel_size[1] < 3 else 2
 
     def _update_panel(self) -> None:
-        """Schedule one update for all changes made while an event is handled."""
+        """Schedule one update for all changes that are made while an event is handled."""
         if not self._is_stale:
             self._is_stale = True
             self.call_next(self._update_panel_now)
@@ -239,7 +239,7 @@ class GameView(Container):
     # Panel content
 
     def _sections(self, width: int, height: int) -> dict[str, PanelSection]:
-        """Return all sections except the message, from top to bottom."""
+        """Return all sections of the panel except the message, from top to bottom."""
         score, best = number(self.status.score), number(self.status.best)
         gain = f" {self._gain:+,}" if self._gain else ""
         if height < MIN_ROWS_FOR_DIGITS:
@@ -252,8 +252,10 @@ class GameView(Container):
             }
         rules = title_of(self.status.rules, self._shape)
         about = _("{title} · move {n}").format(title=rules, n=number(self.status.moves))
+        race = [_fact(label, _cut(value, width - len(label))) for label, value in self.status.race]
         return {
             **scores,
+            **({"race": PanelSection(3, len(race), race)} if race else {}),
             "next": self._next_section(width),
             "hint": self._hint_section(),
             "coach": self._coach_section(width),
@@ -263,7 +265,7 @@ class GameView(Container):
     def _score_section(
         self, priority: int, title: str, digits: str, gain: str, width: int, scale: int
     ) -> PanelSection:
-        """Show a score in large digits, or in one line if `scale` is 0."""
+        """Return the section with a score in large digits, or in one line if `scale` is 0."""
         if not scale:
             return PanelSection(priority, 1, [_fact(title, digits)])
         dots = board.digits_width(digits)
@@ -277,15 +279,15 @@ class GameView(Container):
         return PanelSection(priority, len(lines), lines)
 
     def _next_section(self, width: int) -> PanelSection:
-        """Show the next larger tile, with a progress bar based on the board's sum."""
+        """Return the section with the next larger tile, and a progress bar for the tile sum."""
         shown = self.board.board
         if shown is None or not shown.max_tile:
             return PanelSection(5, 2, [])
         columns, share = min(width, MAX_BAR), sum(map(sum, shown.rows)) / shown.max_tile - 1
-        return PanelSection(5, 2, [_fact(_("Next"), str(2 * shown.max_tile)), bar(share, columns)])
+        return PanelSection(5, 2, [_fact(_("Goal"), str(2 * shown.max_tile)), bar(share, columns)])
 
     def _hint_section(self) -> PanelSection:
-        """List the directions with their losses, best first."""
+        """Return the section that lists the directions with their losses, best first."""
         if self.hint is None:
             return PanelSection(2, 5, [muted(_("Hint")), muted(_("? shows the best move"))])
         name = _("Quick hint") if self.hint.instead_of else _("Hint")
@@ -315,9 +317,9 @@ class GameView(Container):
         return PanelSection(6, COACH_ROWS, lines)
 
     def _message(self, width: int, *, shows_hint: bool) -> list[str]:
-        """Return the lines of the message or, without a message, of a fallback.
+        """Return the message. If there is none, return a hint, status or help text.
 
-        Messages that do not fit are hidden rather than truncated.
+        Messages that do not fit are hidden, not truncated.
         """
         if self.hint and not self.note and not shows_hint:
             losses = [f"{ARROWS[row.direction]} {row.text}" for row in options_of(self.hint)]
@@ -350,7 +352,7 @@ def panel_size(
 
 
 def visible_sections(sections: dict[str, PanelSection], rows: int) -> list[PanelSection]:
-    """Select the sections that fit, by priority; keep their order."""
+    """Return the sections that fit, selected by priority, in the original order."""
     visible = []
     for section in sorted(sections.values(), key=lambda each: each.priority):
         if section.rows <= rows:
@@ -360,7 +362,7 @@ def visible_sections(sections: dict[str, PanelSection], rows: int) -> list[Panel
 
 
 def spread(sections: list[PanelSection], rows: int) -> list[Content]:
-    """Return the lines of all sections, with spare rows distributed as gaps between them."""
+    """Return the lines of all sections, and distribute unused rows as gaps between sections."""
     gap, extra = divmod(rows - sum(section.rows for section in sections), len(sections))
     lines: list[Content] = []
     for index, section in enumerate(sections):
@@ -371,7 +373,7 @@ def spread(sections: list[PanelSection], rows: int) -> list[Content]:
 
 
 def score_line(score: str, gain: str, best: str, width: int) -> Content:
-    """Return the scores in one line; omit the gain or the best score if there is no room."""
+    """Return the scores in one line. If it is too long, omit the gain, or else the best score."""
     best = f"{_('Best')} {best}"
     if len(f"{score}{gain} {best}") > width:
         gain, best = ("", best) if len(f"{score} {best}") <= width else (gain, "")
@@ -401,7 +403,8 @@ def result_lines(result: Result, width: int, height: int, theme: Theme) -> list[
         (4, "u", N_("undo"), "undo"),
     )
     foot = [Content(), Content.from_markup(key_bar(width, named))]
-    figures = [Content(), *figure_lines(result, width)]
+    race = [_fact(*each) for each in result.race]
+    figures = [Content(), *figure_lines(result, width), *race]
     for middle in ([*figures, *distribution_lines(result, width, theme)], figures):
         if len(head + middle + foot) <= height:
             return head + middle + foot
@@ -409,7 +412,7 @@ def result_lines(result: Result, width: int, height: int, theme: Theme) -> list[
 
 
 def figure_lines(result: Result, width: int) -> list[Content]:
-    """Return the figures of a result side by side if they fit, otherwise one per line."""
+    """Return the figures of a result, side by side if they fit, otherwise one per line."""
     cell = width // len(result.figures)
     if max(len(each) for figure in result.figures for each in figure) < cell:
         labels, values = (
@@ -420,7 +423,7 @@ def figure_lines(result: Result, width: int) -> list[Content]:
 
 
 def distribution_lines(result: Result, width: int, theme: Theme) -> list[Content]:
-    """Describe the rank among other games in a sentence, followed by the bar chart, if any."""
+    """Return the lines that compare the game with others: a sentence and a bar chart."""
     lines = [Content(), *map(Content, textwrap.wrap(result.place, width))] if result.place else []
     if not result.bars:
         return lines
@@ -447,9 +450,16 @@ def muted(text: str) -> Content:
 
 
 def bar(share: float, columns: int, colour: str = "$accent") -> Content:
-    """Return a horizontal bar filled to a share (0-1)."""
+    """Return a horizontal bar. `share` is the filled part, from 0 to 1."""
     filled = round(columns * min(max(share, 0.0), 1.0))
     return Content.assemble(("━" * filled, colour), ("━" * (columns - filled), "$line"))
+
+
+def _cut(text: str, width: int) -> str:
+    """Remove facts from the end of a text until it fits."""
+    while len(text) >= width and " \N{MIDDLE DOT} " in text:
+        text = text.rpartition(" \N{MIDDLE DOT} ")[0]
+    return text
 
 
 def _fact(name: str, value: str) -> Content:
@@ -467,16 +477,16 @@ FOOTER = (
     (1, "F1", N_("more"), "help"),
     (5, "q", N_("quit"), "quit"),
 )
-"""Entries of the key bar: priority, key, label and action. Priority 1 is omitted last."""
+"""Entries of the key bar: (priority, key, label, action). Priority 1 is omitted last."""
 
 
 def key_label(action: UserAction) -> str:
-    """Return the keys of an action in lower case, except function keys."""
+    """Return the keys of an action in lower case, except for function keys."""
     return action.shown if action.shown[1:].isdigit() else action.shown.lower()
 
 
 def key_bar(width: int, entries: Sequence[tuple[int, str, str, str]] = FOOTER) -> str:
-    """Return markup for one line of keys with clickable labels, as many as fit."""
+    """Return markup for a line with as many keys and clickable labels as fit."""
     for count in range(len(entries), 0, -1):
         keys = [(key, _(label), action) for rank, key, label, action in entries if rank <= count]
         used = sum(len(key) + 1 + len(label) for key, label, _action in keys)

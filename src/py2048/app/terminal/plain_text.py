@@ -1,12 +1,13 @@
 """The plain text mode, for pipes, slow connections and screen readers.
 
-It reads one command per line and writes one line per event, without escape codes. At the end of
-input, it saves the game and exits.
+The game reads one command per line and writes one line per event, without escape codes. At the end
+of the input, the game is saved.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from threading import Thread
@@ -17,10 +18,10 @@ from py2048.app.controller.background import JobRunner
 from py2048.app.controller.coach import Coach
 from py2048.app.controller.controller import ScreenOptions, Start, is_written, opening
 from py2048.app.controller.review import GameReview, keep_mistakes
-from py2048.app.session import Event, Hint, Session
+from py2048.app.session import Hint, Session
 from py2048.app.session.levels import LEVEL_SETTING
 from py2048.core.direction import Direction
-from py2048.core.errors import DirectionError, Py2048Error, did_you_mean
+from py2048.core.errors import DirectionError, Py2048Error
 from py2048.core.folders import expanded
 from py2048.core.game.importing import load_record_file
 from py2048.core.language import N_, _
@@ -35,8 +36,8 @@ from py2048.presentation.words import level_name
 if TYPE_CHECKING:
     from py2048.engine.jit.progress import Compiling
 
-# Timing in seconds of the compiler's progress: delay of the first line, interval of further lines,
-# interval of polls.
+# Times in seconds for reports about the compiler's progress: the delay before the first line, the
+# interval between lines, and the interval between polls.
 PROGRESS_DELAY_S, PROGRESS_PERIOD_S, POLL_PERIOD_S = 1.0, 5.0, 0.1
 
 HELP = (
@@ -54,15 +55,15 @@ HELP = (
 )
 
 ALIASES = {"b": "board", "n": "new", "?": "hint", "h": "help", "z": "undo", "y": "redo"}
-MAX_LINE = 1000  # in characters; limits memory, as the input may lack line breaks
+MAX_LINE = 1000  # in characters; bounds the memory for input without line breaks
 
 
 class PlainTextGame:
-    """A game played with text commands and described in sentences.
+    """A game that is played with text commands and described in sentences.
 
     Args:
         session: The session.
-        write: Called with each output line, without its line break.
+        write: Called with each line of output, without the line break.
         player: Spec of the player for hints and for the command `auto`.
     """
 
@@ -72,7 +73,7 @@ class PlainTextGame:
         self._session = session
         self._write = write
         self._preferred_player = player
-        # The action after yes, and the response to no.
+        # The action to run if the player answers yes, and the text to write if the answer is no.
         self._question: tuple[Callable[[], object], str] | None = None
         self._hint_thread: Thread | None = None
         self._coach = Coach(session, self, JobRunner())
@@ -97,7 +98,7 @@ class PlainTextGame:
         }
 
     def begin(self, start: Start | None = None) -> None:
-        """Start or resume a game, or describe the session's current game."""
+        """Start or resume a game, or describe the session's game if there is one."""
         self._write(_("2048. Type help for the commands."))
         self.show(opening(self._session, start))
         self.show(self._session.check_saving())
@@ -106,11 +107,10 @@ class PlainTextGame:
         for line in lines:
             self._write(line)
 
-    def show(self, happened: Iterable[Event]) -> bool:
-        """Describe events; return whether there were any."""
-        has_events = False
+    def show(self, happened: Iterable[events.Event]) -> bool:
+        """Describe events in sentences. Return whether there were any events."""
+        happened = tuple(happened)
         for event in happened:
-            has_events = True
             text = describe(event)
             if isinstance(event, events.GameOver):
                 text += " " + _("Type new, undo or review.")
@@ -119,10 +119,10 @@ class PlainTextGame:
                 self._coach.follow(event)
             if isinstance(event, events.GameStarted | events.Moved | events.Undone):
                 self._write_coach()
-        return has_events
+        return bool(happened)
 
     def execute(self, line: str) -> bool:
-        """Execute a command; return whether to continue. Errors are written, not raised."""
+        """Execute a command and write errors; return whether to continue."""
         word, _, rest = line.strip().partition(" ")
         question, self._question = self._question, None
         if not word:
@@ -150,7 +150,9 @@ class PlainTextGame:
         except DirectionError:
             known = [*self._commands, *self._commands_with_argument, "quit", *map(str, Direction)]
             text = _("Unknown command {word}. Type help.")
-            self._write(text.format(word=f"{word!r}{did_you_mean(word, known)}"))
+            if near := get_close_matches(word, known, n=1):
+                text = _("Unknown command {word}. Did you mean {near}? Type help.")
+            self._write(text.format(word=repr(word), near=", ".join(map(repr, near))))
             return
         if rest:
             text = _("{line}: {word} takes no argument; type it alone.")
@@ -163,13 +165,13 @@ class PlainTextGame:
             self.show(self._session.move(direction))
 
     def _is_over(self) -> bool:
-        """Return whether the game is over; if it is, write what the player can do."""
+        """Return whether the game is over, and if so, write the possible commands."""
         if self._session.game.is_over:
             self._write(_("The game is over. Type new or undo."))
         return self._session.game.is_over
 
     def _confirm(self, question: str, action: Callable[[], object], no: str) -> None:
-        """Run `action`; if there is a question, ask it and run `action` only after a yes."""
+        """Run `action`. If there is a question, wait until the player answers yes."""
         if question:
             self._question = action, no
             self._write(_("{question} Type yes or no.").format(question=question))
@@ -178,7 +180,7 @@ class PlainTextGame:
 
     # The game
 
-    def _step(self, step: Callable[[], Iterable[Event]], nothing: str) -> None:
+    def _step(self, step: Callable[[], Iterable[events.Event]], nothing: str) -> None:
         if not self.show(step()):
             self._write(_(nothing))
 
@@ -229,7 +231,7 @@ class PlainTextGame:
         return player_name(spec, self._session.best_player)
 
     def _hint(self) -> None:
-        """Write the player's hint, or a quick player's hint while the player is being compiled."""
+        """Write the player's hint, or a faster player's hint while the player compiles."""
         if self._is_over():
             return
         session, player = self._session, self._player
@@ -237,7 +239,7 @@ class PlainTextGame:
         answers = session.advise(session.snapshot(), player, level)
         hint = next(answers)
         assert isinstance(hint, Hint)
-        if not hint.instead_of:  # a sentence with chances replaces one without
+        if not hint.instead_of:  # the last hint also has the chances
             hint = [hint, *(each for each in answers if isinstance(each, Hint))][-1]
         self.show(self._session.show_hint(hint))
         if hint.instead_of and not (self._hint_thread and self._hint_thread.is_alive()):
@@ -254,7 +256,7 @@ class PlainTextGame:
             self._write(f"{error}")
 
     def _hint_of(self, answers: Iterator[Hint | Compiling]) -> Hint:
-        """Wait for the hint and report the compiler's progress."""
+        """Wait for the hint, and report the compiler's progress in the meantime."""
         self._next_progress = monotonic() + PROGRESS_DELAY_S
         for answer in answers:
             if isinstance(answer, Hint):
@@ -264,13 +266,13 @@ class PlainTextGame:
         raise AssertionError("advice ends with a hint")
 
     def _write_progress(self, text: str) -> None:
-        """Report progress, if any, at most once every `PROGRESS_PERIOD_S` seconds."""
+        """Report non-empty progress at most once every `PROGRESS_PERIOD_S` seconds."""
         if text and monotonic() >= self._next_progress:
             self._next_progress = monotonic() + PROGRESS_PERIOD_S
             self._write(text)
 
     def autoplay_step(self) -> bool:
-        """Let the player make a move; return False if the game is over."""
+        """Let the player make a move. Return False if the game is over."""
         if self._session.game.is_over:
             return False
         snapshot = self._session.snapshot()
@@ -299,7 +301,7 @@ class PlainTextGame:
             self._write_coach()
 
     def _write_coach(self) -> None:
-        """Write the coach's comments on the position, if the coach is on."""
+        """Write the coach's comments on the position if the coach is on."""
         if self._coach.is_on and not self._coach.is_paused and self._coach.sentences:
             self._write(_("Coach: {sentences}").format(sentences=self._coach.sentences))
 
@@ -308,12 +310,12 @@ class PlainTextGame:
         self._write(text)
 
     def show_coach(self, status: CoachStatus | None) -> None:  # noqa: ARG002 - `show` writes sentences
-        """Report the compiler's progress while the coach is waiting for it."""
+        """Report the compiler's progress while the coach waits for the compiler."""
         if self._coach.progress:
             self._write_progress(_("Coach: {sentences}").format(sentences=self._coach.progress))
 
     def _level(self, text: str) -> None:
-        """Choose the level at which moves are judged, and write it."""
+        """Set the level against which moves are judged, and display its name."""
         level = self._session.level(text=text.lower())
         if text:
             self._session.set_setting(LEVEL_SETTING, text.lower())
@@ -339,11 +341,11 @@ class PlainTextGame:
     def _write_review(
         self, review: GameReview, ply: int | None = None, *, keep: bool = False
     ) -> None:
-        """Write the moments that cost most, then the summary; or the review of one move.
+        """Write the review of one move or, if `ply` is None, the costliest moves and the summary.
 
         Args:
             review: The review.
-            ply: Number of the move to review; by default, all moves are reviewed.
+            ply: Number of the move, or None for the whole game.
             keep: Whether to add the mistakes to the practice notebook.
         """
         self._next_progress = monotonic() + PROGRESS_DELAY_S
@@ -363,13 +365,14 @@ class PlainTextGame:
 
 
 def run(session: Session, stdin: TextIO, stdout: TextIO, **options: Unpack[ScreenOptions]) -> int:
-    """Execute commands until `quit` or the end of input; return the exit status.
+    """Execute commands until `quit` or the end of the input; return the exit status.
 
     Args:
-        session: An open session, which is not closed.
-        stdin: Input with one command per line.
+        session: An open session, which the caller closes.
+        stdin: The input, with one command per line.
         stdout: Output.
-        options: See `ScreenOptions`. A player plays the game to the end, and then gives hints.
+        options: See `ScreenOptions`. If a player is given, it plays the game to the end before
+            any command is read.
 
     Raises:
         KeyboardInterrupt: If the player presses Ctrl-C.
@@ -380,7 +383,7 @@ def run(session: Session, stdin: TextIO, stdout: TextIO, **options: Unpack[Scree
         game.begin(options.get("begin"))
         while player is not None and game.autoplay_step():
             pass
-        # Iterating over a pipe would read ahead and delay the output.
+        # Iterating over a pipe would read ahead, which delays the output.
         while (line := stdin.readline(MAX_LINE)) and game.execute(line):
             pass
     except BrokenPipeError:

@@ -1,4 +1,4 @@
-"""The terminal's modal screens: dialogs, lists, help, reviews and practice."""
+"""Modal screens of the terminal: dialogs, lists, help, reviews and practice."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 def bindings_of(table: Iterable[UserAction], method: str) -> list[BindingType]:
-    """Bind the keys of all actions in a table to one method, which receives the action's name."""
+    """Bind the keys of all actions in a table to a method, which receives the action's name."""
     return [
         Binding(",".join(action.keys), f"{method}('{action.name}')", action.help, show=False)
         for action in table
@@ -55,7 +55,7 @@ class ModalDialog(ModalScreen[None]):
     def action_close(self, action: Callable[[], object] | None = None) -> None:
         """Close, then run `action`. Later calls are ignored.
 
-        Otherwise, a double click would close the screen below as well.
+        Without this check, a double click would also close the screen below.
         """
         if not self._is_closed:
             self._is_closed = True
@@ -91,7 +91,7 @@ class ConfirmDialog(ModalDialog):
 
 
 class Choices(OptionList):
-    """An option list that works before its first paint and on very narrow terminals."""
+    """An option list that works even before its first paint and on very narrow terminals."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("j,J", "cursor_down", "Down"),
@@ -104,7 +104,7 @@ class Choices(OptionList):
         return super().get_content_height(container, viewport, max(width, padding + 1))
 
     def action_page_down(self) -> None:
-        """Scroll down one page; before the first paint, Textual raises `KeyError`."""
+        """Scroll down one page, ignoring the error that Textual raises before the first paint."""
         with suppress(KeyError):
             super().action_page_down()  # type: ignore[no-untyped-call]
 
@@ -122,8 +122,8 @@ class ListScreen(ModalDialog):
     def __init__(self, request: ListRequest) -> None:
         super().__init__()
         self._request = request
-        # Created here instead of queried later, because keys may arrive before mounting or after
-        # removal.
+        # The list is created here, because keys may arrive before it is mounted or after it is
+        # removed.
         more = (Choice(title, title) for title, _ in request.more)
         self._list = Choices(*(_option(choice) for choice in (*request.choices, *more)))
         self._fault = Static("", classes="fault", markup=False)
@@ -147,7 +147,7 @@ class ListScreen(ModalDialog):
             self._list.focus()
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Close with the chosen value, or run the chosen additional action after closing."""
+        """Close the screen, and then take the chosen value or run an additional action."""
         choices, index = self._request.choices, event.option_index
         if index < len(choices):
             self._take(choices[index].value)
@@ -155,7 +155,7 @@ class ListScreen(ModalDialog):
             self.action_close(self._request.more[index - len(choices)][1])
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Close with the entered text, or show why it is invalid."""
+        """Close the screen with the entered text, or show why the text is invalid."""
         text = event.value.strip()
         fault = self._request.check(text) if text else f"type {self._request.own}"
         if fault:
@@ -168,7 +168,7 @@ class ListScreen(ModalDialog):
 
 
 class MoreScreen(ModalDialog):
-    """A list of all actions to choose from, and of the keys of other screens.
+    """A list of all actions to choose from, and of the keys on other screens.
 
     Args:
         do: Performs an action by name.
@@ -181,7 +181,7 @@ class MoreScreen(ModalDialog):
         self._do = do
 
     def compose(self) -> ComposeResult:
-        """Create the list of actions and a line about the mouse."""
+        """Create the list of actions and a line about mouse gestures."""
         options = []
         for menu in actions.MENUS:
             labelled = [
@@ -217,27 +217,27 @@ def _option(choice: Choice) -> Option:
 FACTS_COLUMNS = 36
 NARROW_FACTS_ROWS = 7
 MIN_WIDE_COLUMNS = 64
-"""Minimum number of columns to show the facts beside the board."""
+"""Minimum number of columns for text beside the board."""
 
 MIN_GRAPH_HEIGHT = 22
-"""Minimum number of rows to show a graph and a title."""
+"""Minimum number of rows for a graph and a title."""
 
 MAX_GRAPH_ROWS = 9
 
 
 class BoardScreen(ModalDialog):
-    """A screen with a board, a text beside or below it, and optionally a graph.
+    """A screen with a board, text beside or below the board, and optionally a graph.
 
     Args:
-        theme: The theme, reduced to the colours of the terminal.
+        theme: The theme, reduced to the terminal's colours.
 
     Attributes:
         keys: Entries of the key bar, as in `FOOTER`.
-        graph: The graph, if any.
+        graph: The graph, or None.
         board: The board.
-        facts: The text beside or below the board.
+        facts: The widget with the text beside or below the board.
         title_line: The title.
-        is_narrow: Whether the facts are below the board.
+        is_narrow: Whether the text is below the board.
     """
 
     keys: ClassVar[tuple[tuple[int, str, str, str], ...]]
@@ -263,7 +263,7 @@ class BoardScreen(ModalDialog):
         """Update board and facts."""
 
     def compose(self) -> ComposeResult:
-        """Create title, board, facts, graph and key bar."""
+        """Create the title, the board, the text, the graph and the key bar."""
         yield self.title_line
         with Container(id="screen-middle"):
             with Container(id="screen-stage"):
@@ -282,7 +282,7 @@ class BoardScreen(ModalDialog):
         self.lay_out(event.size)
 
     def lay_out(self, size: Size) -> None:
-        """Lay out the board, facts and graph for a screen size, and update them."""
+        """Lay out the board, the text and the graph for a screen size, and update their content."""
         width, height = size
         self.is_narrow, is_short = width < MIN_WIDE_COLUMNS, height < MIN_GRAPH_HEIGHT
         self.set_class(self.is_narrow, "-narrow")
@@ -302,8 +302,8 @@ class BoardScreen(ModalDialog):
     def move_lines(self, rows: list[DirectionRow]) -> list[str]:
         """Return markup that lists the directions with their losses, best first.
 
-        On narrow screens, each line has two directions without bars, starting with the best and the
-        played direction.
+        On narrow screens, each line shows two directions without bars, and the best direction and
+        the played direction come first.
         """
         if self.is_narrow:
             ranked = sorted(rows, key=lambda row: not (row.is_best or row.is_played))
@@ -313,7 +313,7 @@ class BoardScreen(ModalDialog):
 
 
 def row_text(row: DirectionRow, columns: int) -> str:
-    """Return markup with a direction, a bar of `columns` characters and the loss."""
+    """Return markup that shows a direction, a bar of `columns` characters, and the loss."""
     colour = "$good" if row.is_best else "$danger" if row.is_played else ""
     text = f"[bold {colour}]{ARROWS[row.direction]}[/]"
     if columns:
@@ -335,13 +335,14 @@ GRAPH_MARKS = {Grade.INACCURACY: "i", Grade.MISTAKE: "m", Grade.BLUNDER: "B"}
 
 
 class ReviewScreen(BoardScreen):
-    """A screen to step through a reviewed game.
+    """A screen that steps through the moves of a reviewed game.
 
     Args:
         review: The review.
-        leave: Called with ``play_on`` or ``practice`` after the screen has closed for that.
-        theme: The theme, reduced to the colours of the terminal.
-        is_animated: Whether tiles slide in "Show me".
+        leave: Called with ``play_on`` or ``practice`` after the screen has closed, if the player
+            chose this action.
+        theme: The theme, reduced to the terminal's colours.
+        is_animated: Whether tiles slide during "Show me".
 
     Attributes:
         review: The review.
@@ -373,7 +374,7 @@ class ReviewScreen(BoardScreen):
         return self.review.record.rules.shape
 
     def on_mount(self) -> None:
-        """Show the moves judged so far, and update the screen as more moves are judged."""
+        """Show the judged moves, and update the screen when more moves have been judged."""
         super().on_mount()
         self.review.changed = self.refresh_facts
 
@@ -398,13 +399,13 @@ class ReviewScreen(BoardScreen):
             self.auto_refresh = FRAME_S
 
     def automatic_refresh(self) -> None:
-        """Show the next move of "Show me"."""
+        """Show the next move while "Show me" is running."""
         if not self.review.advance():
             self.auto_refresh = None
         self.refresh_facts()
 
     def on_terminal_board_gesture(self, event: TerminalBoard.Gesture) -> None:
-        """Try the direction of a gesture while a mistake is retried."""
+        """Try the direction of a gesture while the player retries a mistake."""
         event.stop()
         self.review.answer(event.direction)
         self.refresh_facts()
@@ -415,7 +416,7 @@ class ReviewScreen(BoardScreen):
         self.refresh_facts()
 
     def refresh_facts(self) -> None:
-        """Show the selected move and the graph of the judged moves."""
+        """Update the text about the selected move, and the graph of the judged moves."""
         review, frame = self.review, self.review.frame
         transition = frame.transition if frame else BoardTransition((), review.board)
         if self.board.board != transition.board or not frame:
@@ -427,7 +428,7 @@ class ReviewScreen(BoardScreen):
         self.graph.refresh()
 
     def _markup(self) -> list[str]:
-        """Return the lines about the move and the game, the least important last."""
+        """Return the lines about the move and the game, from the most to the least important."""
         review = self.review
         move, counts = review.move, review.counts
         grade = move.grade if move else Grade.BEST
@@ -435,14 +436,10 @@ class ReviewScreen(BoardScreen):
         moves = self.move_lines(review.rows)
         title, place, note, state = (
             text and f"[$text-muted]{escape(text)}[/]"
-            for text in (
-                *(review.rows_title, review.place, review.accuracy_note),
-                review.progress or review.error or review.note,
-            )
+            for text in (review.rows_title, review.place, review.accuracy_note, review.state)
         )
         message = f"[bold]{escape(review.message)}[/]"
-        luck = _("luck: {luck}").format(luck=review.luck) if review.luck else ""
-        accuracy = f"[bold]{_('Accuracy')} {escape(review.accuracy)}[/]   {luck}".rstrip()
+        accuracy = f"[bold]{_('Accuracy')} {escape(review.accuracy)}[/]   {review.luck}".rstrip()
         habits = [f"• {escape(habit)}" for habit in review.habits]
         if review.frame:
             return [place, message]
@@ -465,7 +462,7 @@ class ReviewGraph(Widget):
     Args:
         review: The review.
         theme: The theme.
-        seek: Called with the index of a clicked move.
+        seek: Called with the index of the move that was clicked.
     """
 
     def __init__(self, review: GameReview, theme: Theme, seek: Callable[[int], object]) -> None:
@@ -473,7 +470,7 @@ class ReviewGraph(Widget):
         self._review, self._theme, self._seek = review, theme, seek
 
     def render(self) -> Content:
-        """Draw the graph below a row of letters, with 100 % and 0 % at its left."""
+        """Draw the graph below a row of letters. The vertical axis is labelled 100 % and 0 %."""
         review, theme, (width, height) = self._review, self._theme, self.size
         canvas = Canvas(width, height, theme.panel)
         pixel_width, pixel_height = 2 * width, 2 * (height - 1)
@@ -502,12 +499,12 @@ class ReviewGraph(Widget):
 
 
 class PracticeScreen(BoardScreen):
-    """A screen that asks for the best move in one position after another.
+    """A screen that shows one position after another and asks for the best move.
 
     Args:
         run: The practice run.
-        answer: Callback that performs one of the `PRACTICE_ACTIONS`.
-        theme: The theme, reduced to the colours of the terminal.
+        answer: Callback that performs an action of `PRACTICE_ACTIONS`.
+        theme: The theme, reduced to the terminal's colours.
 
     Attributes:
         practice: The practice run.
@@ -526,7 +523,7 @@ class PracticeScreen(BoardScreen):
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Number of rows and columns of the board, or (1, 1) if there is none."""
+        """Number of rows and columns of the board, or (1, 1) if there is no board."""
         return self.practice.board.shape if self.practice.board else (1, 1)
 
     def action_go(self, name: str) -> None:
@@ -543,7 +540,7 @@ class PracticeScreen(BoardScreen):
         self.action_go(str(event.direction))
 
     def refresh_facts(self) -> None:
-        """Show the position and, after an answer, the losses of all directions."""
+        """Show the position and, after the player's answer, the losses of all directions."""
         run = self.practice
         self.board.display = run.board is not None
         if run.board is not None:

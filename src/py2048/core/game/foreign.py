@@ -1,32 +1,32 @@
-"""Read replays of other programs into verified records.
+"""Convert replays from other programs to verified records.
 
-**2048verse** replays are text, in two public formats. Both write the two start tiles first, as
-turns whose direction is meaningless.
+**2048verse** replays are text, in two public formats. Replays begin with two turns that store the
+start tiles; the direction of these turns is meaningless.
 
 - Old format: ``replay``, an optional ``:`` or ``_`` and size, then one character per turn. The
   character's index in the alphabet has seven bits: two for the direction (up, right, down, left),
   one for the tile (2 or 4), two for the column and two for the row.
 - New format: ``4x4-…_`` (rows x columns, then any text up to the ``_``), then three base-128 digits
-  per turn. The 21 bits, from the lowest, are two for the direction (up, down, left, right), two for
-  the tile, three for the column, three for the row, and eleven for the thinking time.
+  per turn. From the lowest bit up, the fields are: direction (2 bits: up, down, left, right), tile
+  (2 bits), column (3 bits), row (3 bits) and thinking time (11 bits).
 
-A replay starts at the beginning of a line and ends at a blank line or at the next replay. The lines
-of a replay may be wrapped. Source: the site's own converter,
+A replay starts at the beginning of a line and ends at a blank line or at the next replay. Line
+breaks within a replay are ignored. Source: the site's own converter,
 github.com/2048Verse/2048-replay-utils.
 
-**2048EndgameTablebase** replays are binary files, in two formats.
+**2048EndgameTablebase** replays are binary files in two formats.
 
-- ``.rpl``, from its trainer and its analysis: 25 bytes per turn, little-endian. Each turn has the
-  board (64 bits, 4 bits per rank, the first cell highest), the turn (from the lowest bit: one for
-  the tile, 2 or 4; four for its cell; two for the direction: left, right, up, down) and four
-  success rates. A row of fixed numbers ends the file.
-- ``.vrs``, from its player: 13 bytes per position. Each position has the board, the score (32 bits)
-  and the direction that led to the position (1 to 4 for left, right, up, down; 0 for the first
-  position).
+- ``.rpl`` files, written by the trainer and the analysis, have 25 bytes per turn, little-endian.
+  Each turn has the board (64 bits, 4 bits per rank, the first cell highest), the turn (from the
+  lowest bit: one for the tile, 2 or 4; four for its cell; two for the direction: left, right, up,
+  down) and four success rates. The file ends with a row of constants.
+- ``.vrs`` files, written by the player, have 13 bytes per position. Each position has the board,
+  the score (32 bits) and the direction that led to the position (1 to 4 for left, right, up, down;
+  0 for the first position).
 
 Smaller boards are embedded in a 4x4 board whose other cells hold 32768. A 4-bit rank cannot
-represent 65536, and in this format two 32768s never merge, so longer games are refused. Source: the
-public reader and writer, github.com/game-difficulty/2048EndgameTablebase,
+represent 65536, and two 32768s never merge in this format, so longer games are rejected. Source:
+the public reader and writer, github.com/game-difficulty/2048EndgameTablebase,
 engine_core/replay_utils.py, backend/analysis_core.py and backend/tester.py.
 """
 
@@ -50,7 +50,7 @@ class _IllegalTurnError(RecordError):
     """A turn breaks the rules.
 
     Attributes:
-        ply: Number of the turn from 1, or 0 for the start.
+        ply: Number of the turn, counted from 1, or 0 for the start.
     """
 
     def __init__(self, ply: int, reason: str) -> None:
@@ -67,7 +67,7 @@ class _WrittenTurn(NamedTuple):
 
 
 def _classic_rules(size: Cell) -> Rules:
-    """Return the classic rules for a board size, using the preset if there is one."""
+    """Return the classic rules for a board size, as a preset if possible."""
     name = f"{size[0]}x{size[1]}"
     if name in {rules.name for rules in list_rules()}:
         return get_rules(name)
@@ -78,7 +78,7 @@ def _classic_rules(size: Cell) -> Rules:
 
 
 def _record_of(rules: Rules, start: Board, turns: Iterable[_WrittenTurn], player: str) -> Record:
-    """Return the record of `turns`, verifying each against the rules.
+    """Verify each turn against the rules and return the record of the game.
 
     Raises:
         _IllegalTurnError: At the first turn that breaks the rules.
@@ -111,7 +111,8 @@ _HEAD = re.compile(
 )
 _BLANK = re.compile(r"\n[ \t]*\n")
 
-# The old alphabet: printable ASCII, then code page 850 from code 128.
+# The digits of the old format are printable ASCII characters, then code page 850 from character
+# 128.
 _OLD = bytes([*range(32, 127), *range(128, 161)]).decode("cp850")
 _NEW = (
     "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -121,19 +122,20 @@ _NEW = (
 _OLD_DIRECTIONS = (Direction.UP, Direction.RIGHT, Direction.DOWN, Direction.LEFT)
 _NEW_DIRECTIONS = tuple(Direction)
 
-# Step and maximum of each resolution of thinking times, in milliseconds, finest first. A coarser
-# resolution starts where the finer one ends.
+# Thinking times have one of eight resolutions. For each resolution, from fine to coarse, the two
+# constants give the step and the maximum in milliseconds. Each resolution starts where the next
+# finer resolution ends.
 _STEPS_MS = (1, 3, 12, 48, 192, 768, 3072, 12288)
 _MAX_MS = (255, 1021, 4084, 16336, 65344, 265966, 1050094, 4186606)
 _PAGE_CLOSED = 7, 255
 
 
 class TextError(RecordError):
-    """A replay is damaged at a known position in the text.
+    """A replay is damaged. The exception contains the position in the text.
 
     Attributes:
         place: Index of the character.
-        ply: Number of turns read before it.
+        ply: Number of turns before the damaged character.
     """
 
     def __init__(self, place: int, ply: int, reason: str) -> None:
@@ -170,13 +172,13 @@ def verse_records(text: str) -> list[Record]:
 
 
 def _verse_record(text: str, head: re.Match[str], end: int) -> Record:
-    """Return the record of the replay that starts at `head` and ends at `end` or a blank line."""
+    """Read the replay that starts at `head` and ends at `end` or a blank line."""
     if blank := _BLANK.search(text, head.end(), end):
         end = blank.start()
     replay_format = _NEW_FORMAT if head["new"] else _OLD_FORMAT
     size = head["new"] or head["old"] or "4x4"
     starts = [head.end()]
-    if head["mark"] and not head["old"]:  # the mark may be the first start tile
+    if head["mark"] and not head["old"]:  # The separator may also be a tile, so try both.
         starts.append(head.end() - 1)
     faults: list[TextError] = []
     for start in starts:
@@ -239,7 +241,7 @@ def _new_turn(bits: int) -> _WrittenTurn:
 
 
 def _think_ms(resolution: int, multiplier: int) -> int:
-    """Return the thinking time, 0 if the page was closed during the turn."""
+    """Return the thinking time in milliseconds, or 0 if the page was closed during the turn."""
     if (resolution, multiplier) == _PAGE_CLOSED:
         return 0
     minimum = _MAX_MS[resolution - 1] + _STEPS_MS[resolution - 1] if resolution else 0
@@ -271,12 +273,12 @@ _AREAS = (
 
 
 def is_tablebase(data: bytes) -> bool:
-    """Return whether `data` is a replay in either format."""
+    """Return whether `data` is a 2048EndgameTablebase replay in either format."""
     return _is_trainer_format(data) or _is_player_format(data)
 
 
 def tablebase_record(data: bytes) -> Record:
-    """Return the record of a replay.
+    """Return the record of a 2048EndgameTablebase replay.
 
     Raises:
         RecordError: If a turn breaks the rules; the message names the turn.
@@ -311,7 +313,7 @@ def _is_player_format(data: bytes) -> bool:
 
 
 _Move = tuple[Direction, int]
-"""A direction, and the trainer's code for the turn (0 in the player's format)."""
+"""A direction, and the encoded turn in the ``.rpl`` format (0 in the ``.vrs`` format)."""
 
 
 def _read_trainer_format(data: bytes) -> tuple[list[Board], list[_Move]]:
@@ -349,10 +351,10 @@ def _cropped(board: Board, area: _Area) -> Board:
 
 
 def _turns(boards: Sequence[Board], moves: Sequence[_Move], area: _Area) -> Iterator[_WrittenTurn]:
-    # The trainer numbers cells from the last one, the analysis from the first.
+    # The trainer counts cells from the last cell, and the analysis counts from the first.
     from_last = True
     for ply, ((direction, code), board) in enumerate(zip(moves, boards, strict=False), 1):
-        if ply == len(boards):  # only the code stores the last turn's spawn
+        if ply == len(boards):  # no board follows the last turn
             yield _WrittenTurn(direction, Spawn(4 if code & 1 else 2, _cell(code, area, from_last)))
             return
         after, found = board.slide(direction).board, boards[ply]

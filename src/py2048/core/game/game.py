@@ -37,12 +37,12 @@ from py2048.core.rules import MovePoints, Rules, get_rules
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """The moves of one game in a batch, sufficient to replay it.
+    """The moves of one game in a batch, with everything that is needed to replay it.
 
     Attributes:
         rules: Rules of the game.
         seed: The seed of the generator.
-        directions: All attempted directions, including illegal ones.
+        directions: All attempted directions, legal or not.
         start: The start position, or None if it is drawn from the seed.
     """
 
@@ -64,18 +64,18 @@ class Game:
     >>> game.undo() == turn and game.redo() == turn
     True
 
-    Rules, boards and directions may be given as text, here and in `play` and `attempt`:
+    The constructor, `play` and `attempt` also accept rules, boards and directions as text:
 
     >>> Game("3x3", board="2 2 . / . . . / . . .").play("left").slide.points
     4
 
     Args:
-        rules: Rules of the game. Defaults to the classic ones.
+        rules: Rules of the game. Defaults to the classic rules.
         seed: A whole number from 0 to 2**64 - 1. Defaults to a random seed.
-        board: A start position, instead of one drawn by the rules.
-        player: Name of the player, saved in the record without control characters.
-        draws: Draw function that replaces the seeded generator in games whose tiles must be
-            unpredictable. Their records have no seed.
+        board: The start position. By default, the rules draw one.
+        player: The player's name. Records store the name without control characters.
+        draws: Draw function to use instead of the seeded generator, for games with unpredictable
+            tiles. The game's record then has no seed.
 
     Raises:
         RulesError: If `rules` are not valid rules.
@@ -84,10 +84,10 @@ class Game:
         PlayerError: If `player` is not a string.
 
     Attributes:
-        position: The current position with its score, legal directions and outcome, read-only.
-        player: As given.
+        position: The current position, with its score, legal directions and outcome. Read-only.
+        player: The player's name, as given.
         started: When the game began, in seconds since the epoch.
-        finished: When the last turn was played, or None without turns.
+        finished: When the last turn was played, or None if there are no turns.
     """
 
     def __init__(
@@ -167,7 +167,7 @@ class Game:
 
     @property
     def undone(self) -> tuple[Turn, ...]:
-        """The turns that `redo` would replay, in that order."""
+        """The undone turns, starting with the turn that `redo` replays next."""
         return tuple(each.turn for each in reversed(self._undone) if each.turn)
 
     @property
@@ -182,7 +182,7 @@ class Game:
 
     @property
     def has_won(self) -> bool:
-        """Whether the target is on the board; the game may continue."""
+        """Whether the target tile is on the board; the game may continue."""
         return self.position.has_won
 
     @property
@@ -196,7 +196,7 @@ class Game:
         return bool(self._undone)
 
     def has_drawn_start(self) -> bool:
-        """Return whether the start was drawn by the rules rather than set up by hand."""
+        """Return whether the start position was drawn by the rules rather than set up by hand."""
         return self.start == start_from(self._rules, self._draws)
 
     def legal_directions(self) -> tuple[Direction, ...]:
@@ -208,13 +208,14 @@ class Game:
 
         Args:
             direction: The direction to slide in.
-            spawn: The tile to place, for replays and teaching. Defaults to the generator's draw.
+            spawn: The tile to add after the slide, for example in a replay. Defaults to the
+                generator's draw.
 
         Raises:
             DirectionError: If `direction` is not a direction.
             GameOverError: If the game is over.
-            IllegalMoveError: If the slide changes nothing, or `spawn` is impossible. The game is
-                unchanged after any of these errors.
+            IllegalMoveError: If the slide changes nothing, or `spawn` is impossible. None of these
+                errors changes the game.
         """
         slide = self.board.slide(direction, self._rules.merging)
         if slide.direction not in self.position.legal:
@@ -222,10 +223,10 @@ class Game:
         return self._play_new(slide, self._spawn_for(slide, spawn))
 
     def attempt(self, direction: Direction | str) -> bool:
-        """Play `direction` if it is legal; otherwise apply the penalty of the rules, if any.
+        """Play a move if it is legal. Otherwise, apply the rules' penalty for illegal moves.
 
-        An illegal attempt that the rules penalise is a turn without a spawn: it changes the score,
-        is recorded, and can be undone. After the end of the game, attempts have no effect.
+        A penalised attempt is a turn without a spawn. It changes the score, is recorded, and can be
+        undone. After the end of the game, attempts have no effect.
 
         Returns:
             Whether the move was legal.
@@ -272,8 +273,8 @@ class Game:
     def record(self) -> Record:
         """Return the record of this game.
 
-        The record has no seed if a spawn was chosen by hand or came from other draws, so every
-        record with a seed can be verified against the generator.
+        A record with a seed can be verified against the generator, so the seed is omitted unless
+        the generator drew every spawn.
         """
         record = Record(
             rules=self._rules,
@@ -303,7 +304,7 @@ class Game:
 
     @classmethod
     def from_history(cls, history: History) -> Game:
-        """Replay a batch game. Illegal directions count as attempts and cost what the rules say."""
+        """Replay a batch game. Illegal directions count as attempts and may cost points."""
         game = cls(history.rules, seed=history.seed, board=history.start)
         for direction in history.directions:
             game.attempt(direction)
@@ -331,7 +332,7 @@ class Game:
         return draw_spawn(self._rules, slide.board, slide.direction, word)
 
     def _play_new(self, slide: Slide, spawn: Spawn | None) -> Turn:
-        """Play a new turn and discard the undone ones."""
+        """Play a new turn and discard all undone turns."""
         turn = Turn(slide.direction, slide, spawn)
         self._undone.clear()
         self._reach(position_after(self._rules, self.position, turn))

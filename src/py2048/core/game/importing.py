@@ -1,4 +1,4 @@
-"""Load games from files: py2048 records, and replays of other programs."""
+"""Load games from files: py2048 records, and replays from other programs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ STDIN = Path("-")
 
 
 class NoGameError(RecordError):
-    """The input contains nothing that looks like a game."""
+    """The input is not a game in any known format."""
 
 
 def load_record(path: Path) -> Record:
@@ -33,10 +33,11 @@ def load_record(path: Path) -> Record:
 
 
 def load_record_file(path: Path) -> Record:
-    """Return the only game in a regular file, for screens, which must not block on a pipe.
+    """Return the only game in a regular file; unlike `load_record`, never block on a pipe.
 
     Raises:
-        RecordError: As for `load_record`, or if the path is a pipe, a device or a folder.
+        RecordError: If the file contains no valid game or several games, or the path is a pipe, a
+            device or a folder.
     """
     path = path.absolute()  # makes ``-`` an ordinary file name
     with os_errors_as(RecordError, f"cannot read {path}"):
@@ -45,7 +46,7 @@ def load_record_file(path: Path) -> Record:
 
 
 def load_records(path: Path) -> list[Record]:
-    """Return all games in a file (``-`` for standard input), at least one.
+    """Return all games in a file (``-`` for standard input).
 
     Raises:
         RecordError: If the file contains no game, or a game is damaged; the message says where.
@@ -63,7 +64,7 @@ def load_records(path: Path) -> list[Record]:
 
 
 def parse_records(data: bytes | str) -> list[Record]:
-    """Return all games in file content or pasted text, at least one. Text files must be UTF-8.
+    """Return all games in a file's content or in pasted text. Text files must be UTF-8.
 
     Raises:
         NoGameError: If there is no game.

@@ -1,10 +1,10 @@
 """`Record`: a saved game that anyone can replay and verify.
 
-The file is JSON with one field per line; ``docs/reference/record-format.md`` describes it. It
-stores every spawn, so a replay does not depend on the generator. Reading is strict: a file that
-differs in a single byte from what py2048 would write is rejected.
+The file is JSON with one field per line; ``docs/reference/record-format.md`` describes it. A record
+stores every spawn, so a replay does not depend on the generator. Reading is strict: a file is
+rejected if a single byte differs from the file that py2048 would write.
 
-Its turns are text in the notation of `py2048.core.game.turn`.
+Turns are stored as text in the notation of `py2048.core.game.turn`.
 """
 
 from __future__ import annotations
@@ -52,13 +52,13 @@ class Record:
         start: The board before the first turn.
         turns: The turns, in the notation of `py2048.core.game.turn`.
         score: The final score as recorded; `verify` recomputes it.
-        seed: The seed of the generator, if all spawns came from it.
+        seed: The generator's seed, or None if the seed does not determine all spawns.
         player: Name of the player.
         started: Start time as ISO 8601 in UTC, or an empty string.
-        finished: Time of the last turn, in the same format.
+        finished: Time of the last turn, in the same format as `started`.
         undos: Number of turns that were undone.
         hints: Number of hints shown.
-        times: Thinking time per turn in milliseconds; empty if not recorded.
+        times: Thinking time of each turn in milliseconds, or empty if not recorded.
     """
 
     rules: Rules
@@ -122,8 +122,8 @@ class Record:
         """Write the record to a file, atomically replacing an existing record.
 
         Raises:
-            RecordError: If the file cannot be written, or an existing file is not a record; that
-                file stays unchanged.
+            RecordError: If the file cannot be written, or an existing file at this path is not a
+                record. The existing file then stays unchanged.
         """
         target, text = _path_of(path), self.to_json()
         with os_errors_as(RecordError, f"cannot write {path}"):
@@ -153,7 +153,7 @@ class Record:
 
     @property
     def steps(self) -> Iterator[Step]:
-        """Directions and spawns of the turns, not yet verified."""
+        """The direction and spawn of each turn, not yet verified."""
         return decode_steps(self.turns, self.rules.shape)
 
     @property
@@ -163,7 +163,7 @@ class Record:
 
     @cached_property
     def replayed(self) -> tuple[Replayed, ...]:
-        """The items of `replay`, cached.
+        """The items that `replay` yields (cached).
 
         Raises:
             RecordError: If a turn breaks the rules.
@@ -171,7 +171,7 @@ class Record:
         return tuple(self.replay())
 
     def replay(self) -> Iterator[Replayed]:
-        """Yield ``(board, turn, score)`` after each turn, verifying each against the rules.
+        """Yield ``(board, turn, score)`` after each turn, and verify the turn against the rules.
 
         Raises:
             RecordError: At the first turn that breaks the rules; the message names the ply.
@@ -193,11 +193,11 @@ class Record:
             yield board, turn, score
 
     def verify(self) -> None:
-        """Verify the whole game: every move legal, every spawn possible, the score correct.
+        """Verify that every move is legal, every spawn is possible and the score is correct.
 
-        If the record has a seed, every spawn is also compared with the generator's draw. Dates must
-        be valid or empty, there may be at most one thinking time per turn, and the player's name
-        must not contain control characters.
+        If the record has a seed, every spawn must also equal the tile that the generator draws for
+        the seed. Dates must be valid or empty, there may be at most one thinking time per turn, and
+        the player's name must not contain control characters.
 
         Raises:
             RecordError: At the first error; the message names the ply and the reason.
@@ -221,11 +221,14 @@ class Record:
             raise RecordError(f"the record has {len(self.times)} thinking times for {turns} turns")
 
     def follows_seed(self) -> bool:
-        """Return whether the generator draws every spawn from the record's seed."""
+        """Return whether the record's seed produces all of its spawns."""
         return self.seed is not None and self._check_turns()[1] is None
 
     def _check_turns(self) -> tuple[int, int | None]:
-        """Return the score, and the first ply whose spawn differs from the seed's draw, or None."""
+        """Return the final score, and the ply of the first spawn that does not match the seed.
+
+        The ply is None if all spawns match the seed.
+        """
         key = rng.key_of(self.seed or 0)
         score, ply, unseeded = 0, 0, None
         for _, turn, reached in self.replayed:
@@ -240,7 +243,7 @@ class Record:
         return score, unseeded
 
     def has_seeded_start(self) -> bool:
-        """Return whether the generator draws the start from the record's seed."""
+        """Return whether the record's seed produces its start position."""
         return self.seed is not None and self.start == draw_start(self.rules, rng.key_of(self.seed))
 
     def _rule_error(self, turn: Turn) -> str | None:
@@ -254,7 +257,7 @@ class Record:
 
 
 def plain_name(name: str) -> str:
-    """Remove control characters, which could affect a terminal, from a name."""
+    """Remove control characters from a name, because they could change a terminal's state."""
     return "".join(c for c in name if not (c < " " or "\x7f" <= c < "\xa0"))
 
 
@@ -276,11 +279,11 @@ def utc(moment: float) -> str:
 FORMAT = "py2048 record"
 VERSION = 1
 MAX_BYTES = 1 << 26
-"""Maximum size of a record file; a million turns take about six million bytes."""
+"""Maximum size of a record file in bytes; a million turns take about six million bytes."""
 
 
 def _parse(text: str) -> dict[str, Any]:
-    """Parse a record file into plain field values of the right types.
+    """Parse a record file into field values, and check their types.
 
     Raises:
         RecordError: If the text is not a record, is damaged, has a newer version, or has wrong
@@ -308,7 +311,7 @@ def _parse(text: str) -> dict[str, Any]:
 
 
 def _check(values: Mapping[str, object]) -> None:
-    """Check the names and types of the plain field values of a record.
+    """Check the names and types of a record's fields.
 
     Raises:
         RecordError: If a field is missing, unknown or of the wrong type.
@@ -368,7 +371,7 @@ def replacing(path: Path, mode: int = 0o644) -> Iterator[IO[bytes]]:
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Atomically replace the file at `path`; on OSError it is unchanged."""
+    """Atomically replace the file at `path`; an OSError leaves the old file in place."""
     with replacing(path) as file:
         file.write(data)
 

@@ -1,4 +1,4 @@
-"""Turns, spawns, scoring and outcomes: how the rules act on a board.
+"""Turns, spawns, scoring and outcomes, which define how the rules act on a board.
 
 The documented generator, `py2048.core.rng`, draws start tiles and spawns.
 
@@ -32,10 +32,10 @@ from py2048.core.rules import (
 )
 
 Draws = Callable[[int, Board], int]
-"""Returns the 64-bit draw for a counter and the board on which the tile appears.
+"""A function that returns the 64-bit draw for a counter and the board that gets the tile.
 
-The counter is the ply of a turn, or `rng.START` and up for start tiles. Most draws ignore the
-board.
+The counter is the ply of a turn. Start tiles use the counters from `rng.START`. Most draw functions
+ignore the board.
 """
 
 
@@ -45,7 +45,7 @@ class Spawn:
 
     Attributes:
         tile: Value of the tile.
-        cell: Its ``(row, column)``.
+        cell: Position of the tile, as ``(row, column)``.
     """
 
     tile: int
@@ -54,7 +54,7 @@ class Spawn:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A slide and the tile that appeared after it.
+    """A slide, and the tile that appeared afterwards.
 
     Attributes:
         direction: The direction the player chose.
@@ -80,32 +80,32 @@ class Turn:
 
 
 class Outcome(Enum):
-    """Whether a game is in progress, and otherwise how it ended."""
+    """Whether a game is in progress and, if not, how it ended."""
 
     PLAYING = "playing"
     """A move is possible."""
 
     WON = "won"
-    """The game ended with the target on the board."""
+    """The game ended with the target tile on the board."""
 
     LOST = "lost"
     """The game ended without the target."""
 
     ENDED = "ended"
-    """The game ended; the rules have no target."""
+    """The game ended, and the rules have no target tile."""
 
 
 class Position(NamedTuple):
-    """The state of a game at the start or after a turn.
+    """The state of a game at its start or after a turn.
 
     Attributes:
-        turn: The turn that led here, or `None` at the start.
+        turn: The turn that led to this position, or `None` at the start.
         turn_count: Number of turns played, including illegal attempts that cost points.
         board: The board in this position.
         score: Points so far.
         ply: Number of legal turns played.
-        max_tile: The largest tile on the board.
-        has_won: Whether the target is on the board; the game may go on.
+        max_tile: The largest tile on the board, or 0.
+        has_won: Whether the target tile is on the board; the game may continue.
         legal: The legal directions; empty when the game is over.
         outcome: The outcome; `Outcome.PLAYING` until the game is over.
     """
@@ -136,7 +136,7 @@ def position_after(rules: Rules, before: Position, turn: Turn) -> Position:
 def _prospects(rules: Rules, board: Board) -> tuple[int, bool, tuple[Direction, ...], Outcome]:
     """Return the largest tile, whether the game is won, the legal directions and the outcome.
 
-    A game that reaches its target and gets stuck on the same move counts as won.
+    A game is won even if the move that reaches the target leaves no legal move.
     """
     max_tile = board.max_tile
     has_won = rules.target is not None and max_tile >= rules.target
@@ -151,7 +151,7 @@ def _prospects(rules: Rules, board: Board) -> tuple[int, bool, tuple[Direction, 
 
 
 def score_after(rules: Rules, score: int, turn: Turn, board: Board) -> int:
-    """Return the score after `turn`, which led to `board`, given the score before it."""
+    """Return the score after a turn, given the previous score and the new board."""
     match rules.scoring:
         case MergePoints():
             return score + turn.slide.points
@@ -171,9 +171,9 @@ def outcome_of(rules: Rules, board: Board) -> Outcome:
 def edge_cell(board: Board, direction: Direction) -> Cell | None:
     """Return the empty cell where an `EdgeSpawn` places its tile after a move in `direction`.
 
-    Tiles appear on the edge opposite to the direction. The edge is scanned from the right after Up,
-    from the left after Down, from the top after Left and from the bottom after Right. Returns
-    `None` if that edge is full, which cannot happen after a legal move.
+    New tiles appear on the edge opposite the direction of the slide. The edge is scanned from the
+    right after Up, from the left after Down, from the top after Left and from the bottom after
+    Right. Returns `None` if that edge is full, which cannot happen after a legal move.
     """
     rows, columns = board.shape
     match direction:
@@ -189,7 +189,7 @@ def edge_cell(board: Board, direction: Direction) -> Cell | None:
 
 
 def possible_cells(rules: Rules, afterstate: Board, direction: Direction) -> list[Cell]:
-    """Return the cells where a tile can appear, all equally likely, in row-major order.
+    """Return the cells where a tile can appear, in row-major order; all are equally likely.
 
     Args:
         rules: The rules of the game.
@@ -222,7 +222,7 @@ def draw_spawn(rules: Rules, afterstate: Board, direction: Direction, word: int)
 
 
 def spawn_error(rules: Rules, afterstate: Board, direction: Direction, spawn: Spawn) -> str | None:
-    """Return why `spawn` cannot appear on `afterstate`, or `None` if it can."""
+    """Return why `spawn` cannot appear on `afterstate`, or `None` if it can appear."""
     try:
         (row, column), (rows, columns) = checked_cell(spawn.cell), afterstate.shape
     except BoardError as error:
@@ -245,12 +245,12 @@ def draw_start(rules: Rules, key: int) -> Board:
 
 
 def draws_from(key: int) -> Draws:
-    """Return the draw function of the documented generator for `key`."""
+    """Return a draw function that uses the generator in ``rng.py`` with this key."""
     return lambda counter, _board: rng.draw(key, counter)
 
 
 def start_from(rules: Rules, draws: Draws) -> Board:
-    """Return the start position drawn by `draws`."""
+    """Return a start position whose tiles are drawn by `draws`."""
     start = rules.start
     board = Board.empty(*rules.shape)
     extra = rng.pick_high(draws(rng.START, board), start.high - start.low + 1)
@@ -279,7 +279,7 @@ def cell_digits(shape: tuple[int, int]) -> int:
 
 
 def encode_step(direction: Direction, spawn: Spawn | None, shape: tuple[int, int]) -> str:
-    """Encode one turn for a board of this shape."""
+    """Encode a turn on a board of the given shape."""
     if spawn is None:
         return direction.letter.lower()
     cell = _encode_cell(spawn.cell, shape)

@@ -8,7 +8,7 @@ from py2048.courses.windows import opened, run
 
 
 def play() -> int:
-    """Check that a window can be opened, then play until it is closed."""
+    """Check that a window can be opened, then show the game until the window is closed."""
     opened(lambda: None)
     from py2048.courses.cits1401.app import main
 

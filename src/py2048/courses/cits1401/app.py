@@ -1,7 +1,7 @@
-"""The program: a game played by clicks on the border, with two computer players.
+"""The reference program: a game that is played by clicks on the border, with two computer players.
 
 The module contains, in this order, the settings of a new game, the planning computer player, the
-presenter (which needs no display) and the window.
+presenter (which needs no display), and the window.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SIDES = range(2, 17)
 """Possible numbers of rows and columns."""
 
 PAUSES_MS = {"slow": 1000, "normal": 450, "fast": 120, "rapid": 30}
-"""Milliseconds between two computer moves, by speed."""
+"""Delay between two computer moves in milliseconds, by speed."""
 
 
 class PlayerKind(Enum):
@@ -59,17 +59,17 @@ class GameSettings:
 
     @property
     def rules(self) -> Rules:
-        """The course's rules for this board size; a game starts with at least one tile."""
+        """The course's rules for this board size. Games start with one or more tiles."""
         preset = get_rules("cits1401")
         start = RandomStart(1, self.rows * self.columns, preset.start_weights)
         return replace(preset, rows=self.rows, columns=self.columns, start=start)
 
 
 def border_direction(cell: Cell, shape: tuple[int, int]) -> Direction | None:
-    """Return the direction in which a click on `cell` moves tiles, or `None` if it does nothing.
+    """Return the direction in which a click on `cell` moves the tiles, or `None`.
 
-    Tiles slide to the border that the cell is on. Clicks on corners are ignored because they are on
-    two borders, and clicks on inner squares because they are on none.
+    Tiles slide towards the side on which the clicked cell is. A corner lies on two sides and an
+    inner square on none, so clicks on these squares are ignored.
     """
     (row, column), (rows, columns) = cell, shape
     at_row_end = row in (0, rows - 1)
@@ -84,60 +84,54 @@ def border_direction(cell: Cell, shape: tuple[int, int]) -> Direction | None:
 # --- the intelligent computer ---
 
 MAX_LEAD = 200_000
-"""Maximum number of moves planned ahead of the game."""
+"""Maximum number of moves to plan ahead of the game."""
+
+LEAD_CHECK_PERIOD_S = 1.0
+"""While planning pauses, the lead is checked again after this many seconds."""
 
 
 class IntelligentComputer:
     """A computer player that plans in a separate thread, so that the window never blocks.
 
-    It never attempts an impossible move, and makes the game last as long as possible.
+    The player never attempts an impossible move, and makes the game last as long as possible.
     """
 
     def __init__(self, board: Board, rules: Rules) -> None:
-        self._board = board
-        self._rules = rules
         self._planner: BeamPlanner | None = None
         self._fault: Exception | None = None
         self._stopped = threading.Event()
-        self._wanted = threading.Event()
-        self.thread = threading.Thread(target=self._think, name="cits1401-planner", daemon=True)
+        self.thread = threading.Thread(target=self._plan, args=(board, rules), daemon=True)
         self.thread.start()
 
     def next(self) -> Direction | None:
-        """Return the next planned move, or `None` if it is not ready yet.
+        """Return the next planned move, or `None` if it has not been planned yet.
 
         Raises:
             CourseError: If the planning thread has failed.
         """
         if self._fault is not None:
             raise CourseError(f"the intelligent computer gave up: {self._fault}") from self._fault
-        move = self._planner.take() if self._planner is not None else None
-        self._wanted.set()
-        return move
+        return self._planner.take() if self._planner is not None else None
 
     def stop(self) -> None:
-        """End the thread once its current search is done."""
+        """End the thread after its current search."""
         self._stopped.set()
-        self._wanted.set()
 
-    def _think(self) -> None:
+    def _plan(self, board: Board, rules: Rules) -> None:
+        """Plan the game until the plan is complete or the player is stopped."""
         try:
-            self._plan()
+            from py2048.players.search.beam import BeamPlanner  # slow: loads Numba
+
+            planner = BeamPlanner(board, rules)
+            planner.extend()
+            self._planner = planner
+            while not planner.is_complete and not self._stopped.is_set():
+                if len(planner) - planner.played < MAX_LEAD:
+                    planner.extend()
+                else:
+                    self._stopped.wait(LEAD_CHECK_PERIOD_S)
         except Exception as error:  # noqa: BLE001 (`next` reports it to the player)
             self._fault = error
-
-    def _plan(self) -> None:
-        from py2048.players.search.beam import BeamPlanner  # slow: loads Numba
-
-        planner = BeamPlanner(self._board, self._rules)
-        planner.extend()
-        self._planner = planner
-        while not planner.is_complete and not self._stopped.is_set():
-            if len(planner) - planner.played < MAX_LEAD:
-                planner.extend()
-            else:
-                self._wanted.wait()
-                self._wanted.clear()
 
 
 # --- the presenter ---
@@ -150,9 +144,9 @@ class ViewState:
     Attributes:
         board: The tiles.
         score: The current score.
-        status: The text of the status panel.
+        status: Text of the status panel.
         moved: Squares where tiles arrived or merged in the last move.
-        new: The square of the new tile, if any.
+        new: Square of the new tile, or None.
     """
 
     board: Board
@@ -163,30 +157,30 @@ class ViewState:
 
 
 class BorderScreen(Protocol):
-    """Interface of the window, as used by the presenter."""
+    """The methods that the presenter calls on the window."""
 
     def show(self, state: ViewState) -> None:
         """Show `state`."""
 
     def ask(self) -> None:
-        """Ask who plays, and call `BorderPresenter.start` with the answer."""
+        """Ask who plays the next game, and call `BorderPresenter.start` with the answer."""
 
     def later(self, milliseconds: int, action: Callable[[], None]) -> None:
-        """Call `action` after a delay; replaces a pending action."""
+        """Call `action` after a delay, replacing a pending action."""
 
     def cancel(self) -> None:
-        """Cancel the pending action, if any."""
+        """Cancel the pending action if there is one."""
 
 
 class BorderPresenter:
-    """Runs the games and tells the screen what to show.
+    """Runs the games and updates the screen.
 
     Args:
         screen: The window.
-        seed: Seed of the games and of the random player. Defaults to a random seed.
+        seed: Seed of the games and of the random player. Random by default.
 
     Attributes:
-        settings: Settings of the current or last game.
+        settings: Settings of the current or the last game.
         board: Board of the current game, or `None` if no game is in progress.
         score: Score of the current game.
     """
@@ -201,7 +195,7 @@ class BorderPresenter:
         self._random = random.Random(seed)
 
     def new_game(self) -> None:
-        """End the current game and ask who plays the next one."""
+        """End the current game, and ask who plays the next game."""
         self.end()
         self.screen.ask()
 
@@ -220,13 +214,13 @@ class BorderPresenter:
         self._wait()
 
     def click(self, cell: Cell) -> None:
-        """Handle a click on a square; clicks on corners and inner squares do nothing."""
+        """Handle a click on a square. Clicks on corners and inner squares have no effect."""
         direction = border_direction(cell, self.settings.rules.shape)
         if direction is not None:
             self.push(direction)
 
     def push(self, direction: Direction) -> None:
-        """Attempt a human player's move; do nothing unless a human game is in progress."""
+        """Attempt a move of the human player, unless no human game is in progress."""
         if self.settings.player_kind is PlayerKind.HUMAN:
             self._attempt(direction)
 
@@ -256,10 +250,11 @@ class BorderPresenter:
             self._wait()
 
     def _attempt(self, direction: Direction) -> None:
-        """Attempt a move, and show the result."""
+        """Attempt a move, and show its result."""
         if self.board is None or not self.board.can_move():
             return
-        # New tiles are not random, so each move can be played in a new `Game` on the current board.
+        # New tiles are not random, so each move can be played in a new `Game` from the current
+        # board.
         game = Game(self.settings.rules, board=self.board)
         legal = game.attempt(direction)
         self.board, self.score = game.board, self.score + game.score
@@ -272,7 +267,7 @@ class BorderPresenter:
         self._show(status, game.turns[-1])
 
     def _show(self, status: str, turn: Turn | None = None) -> None:
-        """Show the game, highlighting what moved in `turn`."""
+        """Show the game, and highlight the squares that changed in `turn`."""
         assert self.board is not None
         motions = turn.slide.motions if turn and turn.legal else ()
         moved = frozenset(m.target for m in motions if m.merged or m.source != m.target)
@@ -317,14 +312,14 @@ class BoardCanvas(tk.Canvas):
         self.lay_out((5, 5))
 
     def lay_out(self, shape: tuple[int, int]) -> None:
-        """Draw an empty board of `shape` (rows, columns)."""
+        """Draw an empty board with a `shape` of (rows, columns)."""
         self.delete("all")
         rows, columns = shape
         self._step = step = SIDE // max(shape)
         self._left, self._top = (SIDE - columns * step) // 2, (SIDE - rows * step) // 2
         self.tile = step - max(4, step // 8)
         self.squares: dict[Cell, tuple[int, int]] = {}
-        """The canvas items of each square: its rectangle and its number."""
+        """Canvas items of each square: the rectangle and the number."""
         for row, column in product(range(rows), range(columns)):
             x, y = self._left + column * step + step // 2, self._top + row * step + step // 2
             half = self.tile // 2
@@ -333,7 +328,7 @@ class BoardCanvas(tk.Canvas):
             self.squares[row, column] = square, self.create_text(x, y, fill=WHITE)
 
     def show(self, state: ViewState) -> None:
-        """Show the tiles, with a ring around those that moved or are new."""
+        """Show the tiles, with a ring around the tiles that moved or are new."""
         ring = max(2, self.tile // 20)
         for cell, (square, number) in self.squares.items():
             value = state.board[cell]
@@ -361,7 +356,7 @@ def label(
 def button(
     parent: tk.Misc, text: str, command: Callable[[], None], face: str = BLUE, ink: str = WHITE
 ) -> tk.Button:
-    """Return a flat button that lights up under the mouse."""
+    """Return a flat button that is highlighted under the mouse."""
     made = tk.Button(parent, text=text, command=command, font=(FONT, -18, "bold"), relief="flat")
     made.configure(background=face, foreground=ink, activebackground=GOLD, activeforeground=DARK)
     made.configure(borderwidth=0, padx=22, pady=9)
@@ -369,7 +364,7 @@ def button(
 
 
 class NewGamePanel(tk.Frame):
-    """Panel over the board that asks who plays, with the options of the game.
+    """A panel over the board with the options of a new game, such as who plays.
 
     Args:
         parent: The board.
@@ -400,7 +395,7 @@ class NewGamePanel(tk.Frame):
         self.computer.grid(row=6, column=1)
 
     def open(self) -> None:
-        """Show the panel with the previously chosen options."""
+        """Show the panel with the options that were chosen last."""
         self.place(relx=0.5, rely=0.5, anchor="center")
 
     def _number(self, variable: tk.IntVar) -> tk.Spinbox:
@@ -423,7 +418,7 @@ class NewGamePanel(tk.Frame):
 
 
 class App(tk.Tk):
-    """The window; it implements `BorderScreen` for its presenter.
+    """The window of the game, which implements `BorderScreen`.
 
     Args:
         seed: Seed of the games. Defaults to a random seed.
@@ -491,7 +486,7 @@ class App(tk.Tk):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Show the window until it is closed; return the exit status."""
+    """Show the window until it is closed, and return the exit status."""
     given = sys.argv[1:] if arguments is None else arguments
 
     def play() -> None:

@@ -1,19 +1,21 @@
-"""Find a submission's squares, read them and click on them.
+"""Functions that find, read and click the squares of a submission's window.
 
-The document does not prescribe the layout, so squares are recognised by what is visible: 25
-rectangles on a canvas or 25 widgets in a grid, in five rows and five columns, with numbers as text.
+The assignment does not prescribe the layout, so squares are recognised by their appearance. They
+are 25 rectangles on a canvas or 25 widgets in a grid, in five rows and five columns, and show
+numbers as text.
 
-The code runs in the submission's process, where `screen` is the simulated user and py2048 cannot be
+This code runs in the submission's process. There, `screen` simulates the user, and py2048 cannot be
 imported.
 """
 
 from __future__ import annotations
 
 import gc
+from collections import Counter
+from contextlib import suppress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from typing import Any
 
     from py2048.courses.grading.agent.tk import TkUser, Widget
@@ -28,7 +30,7 @@ SIDE = range(5)
 
 
 def items(canvas: Widget) -> list[tuple[str, list[float], dict[str, str]]]:
-    """Return the items of a canvas, cached until the squares are next located."""
+    """Return the items of a canvas, which are cached until the squares are located again."""
     if canvas not in DRAWN:
         DRAWN[canvas] = screen.items(canvas)
     return DRAWN[canvas]
@@ -51,7 +53,7 @@ def grid_of_boxes(boxes: list[Box]) -> dict[Spot, Box]:
 
 
 def canvas_squares(canvas: Widget) -> dict[Spot, Box]:
-    """Return the squares drawn on a canvas, by (row, column)."""
+    """Return the squares that are drawn on a canvas, by (row, column)."""
     boxes = []
     for kind, coords, options in items(canvas):
         shown = options.get("state") != "hidden"
@@ -62,7 +64,7 @@ def canvas_squares(canvas: Widget) -> dict[Spot, Box]:
 
 
 def widget_squares() -> dict[Spot, Widget]:
-    """Return the squares that are widgets, by (row, column)."""
+    """Return the squares that are separate widgets, by (row, column)."""
     parents: dict[tuple[str, ...], dict[Spot, Widget]] = {}
     for widget in screen.widgets():
         manager = str(widget.winfo_manager())
@@ -91,7 +93,7 @@ def widget_squares() -> dict[Spot, Widget]:
 
 
 def find() -> dict[Spot, tuple[Widget, Box | None]]:
-    """Locate the squares: as boxes on a canvas, or as widgets."""
+    """Locate the squares, which are boxes on a canvas or separate widgets."""
     DRAWN.clear()
     for canvas in screen.widgets("Canvas"):
         found = canvas_squares(canvas)
@@ -101,7 +103,7 @@ def find() -> dict[Spot, tuple[Widget, Box | None]]:
 
 
 def in_sight() -> bool:
-    """Return whether the centre of every square on a canvas is visible."""
+    """Return whether the centres of all squares on a canvas are visible."""
     for canvas, box in SQUARES.values():
         if box is not None:
             x = (box[0] + box[2]) / 2 - float(canvas.call("canvasx", 0))
@@ -112,7 +114,7 @@ def in_sight() -> bool:
 
 
 def misplaced() -> list[str]:
-    """Return the numbers that are drawn centred on the edge of a square."""
+    """Return the numbers that are drawn across the edge of a square."""
     canvas, box = SQUARES[0, 0]
     found, split = [], canvas.interpreter.splitlist
     drawn = zip(split(canvas.call("find", "all")), items(canvas), strict=True) if box else ()
@@ -126,18 +128,11 @@ def misplaced() -> list[str]:
     return found
 
 
-def inside(widget: Widget) -> Iterator[Widget]:
-    """Yield a widget and all its descendants."""
-    yield widget
-    for child in widget.children():
-        yield from inside(child)
-
-
 def text_and_look(widget: Widget) -> tuple[str, str]:
-    """Return the text of a square that is a widget, and a description of its appearance."""
+    """Return the text of a square that is a widget, with a description of its appearance."""
     text = ""
     look: list[object] = []
-    for part in inside(widget):
+    for part in widget.tree():
         if part.kind == "Canvas":
             for kind, _, options in screen.items(part):
                 text = options.get("text", text)
@@ -150,7 +145,7 @@ def text_and_look(widget: Widget) -> tuple[str, str]:
 
 
 def look() -> dict[str, Any]:
-    """Return everything visible: the text and appearance of each square, and all other texts."""
+    """Return the visible state: the string and appearance of each square, and all other strings."""
     SQUARES.clear()
     SQUARES.update(find())
     if not SQUARES:
@@ -165,15 +160,12 @@ def look() -> dict[str, Any]:
             within.append(texts[row][column])
     else:
         within = read(canvas, texts, looks)
-    others = list(screen.texts())
-    for text in within:
-        if text in others:
-            others.remove(text)
-    return {"texts": texts, "looks": looks, "others": others}
+    others = Counter(screen.texts()) - Counter(within)
+    return {"texts": texts, "looks": looks, "others": list(others.elements())}
 
 
 def read(canvas: Widget, texts: list[list[str]], looks: list[list[str]]) -> list[str]:
-    """Read the squares on a canvas into `texts` and `looks`; return the texts of their items."""
+    """Fill `texts` and `looks` from the squares on a canvas; return all strings on squares."""
     parts: list[list[list[object]]] = [[[] for _ in SIDE] for _ in SIDE]
     within = []
     for kind, coords, options in items(canvas):
@@ -184,7 +176,7 @@ def read(canvas: Widget, texts: list[list[str]], looks: list[list[str]]) -> list
         if kind == "text":
             text = options.get("text", "")
             if texts[row][column].strip().isdigit() and not text.strip().isdigit():
-                continue  # text drawn over the board; keep the number
+                continue  # A message drawn over the board does not replace the tile's number.
             texts[row][column] = text
             within.append(text)
         parts[row][column].append((kind, *map(options.get, ("fill", "outline", "image"))))
@@ -194,7 +186,7 @@ def read(canvas: Widget, texts: list[list[str]], looks: list[list[str]]) -> list
 
 
 def spot_of(coords: list[float]) -> Spot | None:
-    """Return the square that contains a canvas item, unless the item is larger than a square."""
+    """Return the square that contains a canvas item, or None for items larger than a square."""
     if not coords:
         return None
     xs, ys = coords[::2], coords[1::2]
@@ -208,17 +200,8 @@ def spot_of(coords: list[float]) -> Spot | None:
 
 
 def choose(word: str, *, exactly: bool = False) -> bool:
-    """Push the button or drawn text that equals `word`, or otherwise one that contains `word`."""
-    for canvas in screen.widgets("Canvas"):
-        for kind, coords, options in screen.items(canvas):
-            if kind == "text" and options.get("text", "").strip().lower() == word.lower():
-                screen.click(canvas, coords[0], coords[1])
-                return True
-    for widget in screen.widgets("Button"):
-        if widget.text().strip().lower() == word.lower() and widget.winfo_ismapped():
-            screen.use(widget)
-            return True
-    return not exactly and screen.push(word)
+    """Click the control whose text equals or, failing that, contains `word`."""
+    return screen.push(word, exactly=True) or (not exactly and screen.push(word))
 
 
 def hit(row: int, column: int) -> None:
@@ -232,16 +215,11 @@ def hit(row: int, column: int) -> None:
         screen.click(widget, (box[0] + box[2]) / 2, (box[1] + box[3]) / 2)
 
 
-def seen_after(done: bool) -> dict[str, Any] | None:
-    """Return what is visible, or None if the program has not processed the last action yet."""
-    return look() if done else None
-
-
 def changes(steps: int, enough: int) -> tuple[int, int]:
-    """Advance the clock in steps of 40 ms; return the number of text changes and of steps.
+    """Advance the clock in steps of 40 ms. Return the numbers of text changes and steps.
 
-    Stops after `enough` changes. The number of steps is 0 for a program that polls for events,
-    because it runs only after this request.
+    Stops after `enough` changes. Programs that poll for events run only after this request, so
+    their number of steps is 0.
     """
     found, step, before = 0, 0, screen.texts()
     while found < enough and step < steps and screen.advance(40):
@@ -250,21 +228,18 @@ def changes(steps: int, enough: int) -> tuple[int, int]:
     return found, step
 
 
-def multiply_tiles(rows: tuple[tuple[int, ...], ...], times: int) -> None:
-    """Multiply all tiles by `times`, in every list or dictionary of the program that holds them."""
-    flat = tuple(number for row in rows for number in row)
-    tiles = sorted(filter(None, flat))
-    kept: dict[int, list[Any] | dict[Any, Any]] = {}
+def write_tiles(rows: tuple[tuple[int, ...], ...], new: tuple[tuple[int, ...], ...]) -> None:
+    """Replace all tiles, in every list or dictionary that stores a number for each square."""
+    old, wanted = ([number for row in board for number in row] for board in (rows, new))
+    found: list[list[tuple[Any, Any]]] = []
     for thing in gc.get_objects():
-        if isinstance(thing, list) and len(thing) in (5, 25):
+        if isinstance(thing, dict) and len(thing) == 25:
+            with suppress(TypeError):  # keys of several types have no order
+                found.append([(thing, key) for key in sorted(thing)])
+        elif isinstance(thing, list) and len(thing) in (5, 25):
             lines = thing if all(isinstance(row, list) for row in thing) else [thing]
-            if tuple(n if type(n) is int else 0 for line in lines for n in line) == flat:
-                kept.update((id(line), line) for line in lines)
-        elif isinstance(thing, dict) and tiles == sorted(
-            n for n in thing.values() if type(n) is int and n
-        ):
-            kept[id(thing)] = thing
-    for line in kept.values():
-        for place, n in line.items() if isinstance(line, dict) else enumerate(line):
-            if type(n) is int:
-                line[place] = n * times
+            found.append([(line, place) for line in lines for place in range(len(line))])
+    for cells in found:
+        if [n if type(n) is int else None for n in (line[place] for line, place in cells)] == old:
+            for (line, place), number in zip(cells, wanted, strict=True):
+                line[place] = number

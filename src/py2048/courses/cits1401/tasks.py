@@ -1,14 +1,14 @@
-"""The ten tasks of the CITS1401 project, and their checks.
+"""The ten tasks of the CITS1401 project, with their checks.
 
-The document awards 25 marks in total and grades a program "according to the number of tasks
-achieved", so all tasks have the same marks.
+The assignment awards 25 marks in total and grades a program "according to the number of tasks
+achieved", so every task has the same marks.
 """
 
 from __future__ import annotations
 
 import random
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
@@ -31,7 +31,8 @@ from py2048.courses.grading import (
     Task,
     read_sheet,
 )
-from py2048.courses.grading.chance import Odds
+from py2048.courses.grading.boards import as_lists, new_tiles, tiles_of
+from py2048.courses.grading.chance import Odds, judge_cells
 
 HERE = Path(__file__).parent
 PROBE = (HERE / "probe.py").read_text("utf-8")
@@ -45,32 +46,30 @@ BORDERS: dict[Direction, tuple[Cell, ...]] = {
 CORNERS = ((0, 0), (0, 4), (4, 0), (4, 4))
 INSIDE = ((1, 1), (2, 2), (3, 2), (1, 3))
 
-FAILURE = (
-    r"not possible|impossible|not allowed|invalid|illegal|can'?t|cannot"
-    r"|(?:un|not )success|fail|no move"
-)
+IMPOSSIBLE = "not possible|impossible"
+FAILURE = rf"{IMPOSSIBLE}|not allowed|invalid|illegal|can'?t|cannot|(?:un|not )success|fail|no move"
 SUCCESS = r"succe|moved|made|done|slid|ok\b"
 CLAUSE_END = r"[.;:,(!|]| [-\u2013\u2014] "
 OVER = r"game[ -]*over|no more moves|game (has )?(ended|finished)"
 
 ENOUGH_SUM = 3000
-"""Board sum at which the grader stops watching a computer player; each move adds 2.
+"""When the tiles have this sum, the grader stops watching a computer player. Each move adds 2.
 
-A random game takes about 700 moves and almost never 1,200. The game of a planning player may never
-end.
+A random game takes about 700 moves, and hardly ever reaches 1,200. Games of a planning player may
+never end.
 """
 
 
 @dataclass(frozen=True)
 class WindowContents:
-    """What a window shows. Two instances are equal if all their texts are equal.
+    """The visible contents of a window. Instances are equal if they contain equal strings.
 
     Attributes:
-        texts: The squares' texts, row by row.
+        texts: Strings on the squares, row by row.
         looks: Descriptions of the squares' appearance, row by row.
-        others: Texts outside the squares.
-        fixed: Texts outside the squares at the start of the game, such as titles and rules, with
-            all numbers replaced by 0.
+        others: Strings outside the squares.
+        fixed: Strings that the window shows outside the squares when the game starts, such as
+            titles and rules. All numbers in these strings are replaced by 0.
     """
 
     texts: list[list[str]]
@@ -80,12 +79,12 @@ class WindowContents:
 
     @cached_property
     def rows(self) -> list[list[Any]]:
-        """The squares' numbers, with 0 for an empty square. Texts that are not numbers are kept."""
+        """Numbers on the squares, with 0 for empty squares. Other strings are unchanged."""
         return [[_number(text) for text in row] for row in self.texts]
 
     @cached_property
     def board(self) -> Board | None:
-        """The board shown, or `None` if it is invalid."""
+        """The displayed board, or `None` if it is invalid."""
         try:
             return Board.from_rows(self.rows)
         except BoardError:
@@ -102,7 +101,7 @@ class WindowContents:
 
     @property
     def status(self) -> list[str]:
-        """Texts outside the squares, except those shown since the start of the game."""
+        """Strings outside the squares that were not displayed at the start of the game."""
         return [text for text in self.others if _without_numbers(text) not in self.fixed]
 
     def status_matches(self, words: str) -> bool:
@@ -110,7 +109,7 @@ class WindowContents:
         return bool(_matching(words, self.status))
 
     def shows_score(self, score: int) -> bool:
-        """Return whether a text outside the squares contains this number."""
+        """Return whether a text outside the squares contains the score."""
         return self.has_text(rf"(?<![-\d.]){score}(?!\d|\.\d)" if score >= 0 else rf"- ?{-score}\b")
 
 
@@ -132,15 +131,13 @@ def _without_numbers(text: str) -> str:
 
 def _number(text: str) -> Any:
     stripped = text.strip()
-    if not stripped:
-        return 0
-    return int(stripped) if re.fullmatch(r"\d{1,12}", stripped) else stripped
+    return int(stripped or 0) if re.fullmatch(r"\d{0,12}", stripped) else stripped
 
 
 def reports_success(text: str, direction: Direction) -> bool:
-    """Return whether a line reports a successful move in `direction`.
+    """Return whether a status line reports a successful move in `direction`.
 
-    The line may also mention failures of other moves, in clauses that do not name the direction.
+    Other clauses of the line may report that moves in other directions failed.
     """
     clauses = re.split(CLAUSE_END, text)
     good = [clause for clause in clauses if not _matching(FAILURE, [clause])]
@@ -153,22 +150,17 @@ RULES = get_rules("cits1401")
 
 @cache
 def after(board: Board, direction: Direction) -> Board:
-    """Return the board after an attempted move, including the new tile."""
+    """Return the board after an attempted move, which includes the new tile."""
     game = Game(RULES, board=board)
     game.attempt(direction)
     return game.board
-
-
-def listed(board: Board) -> list[list[int]]:
-    """Return the rows as a list of lists, the way students write a board."""
-    return [list(row) for row in board.rows]
 
 
 class WindowDriver:
     """Plays a submission.
 
     Attributes:
-        contents: The most recent contents of the window.
+        contents: The window contents that were read last.
     """
 
     def __init__(self, session: SubmissionSession) -> None:
@@ -177,11 +169,11 @@ class WindowDriver:
         self.contents = WindowContents([], [], [])
 
     def new_game(self, who: str, *, at_once: bool = False) -> None:
-        """Push New game and choose who plays.
+        """Click New game and choose who plays.
 
         Args:
             who: "Human" or "Computer".
-            at_once: Answer without waiting for the window to settle, if possible.
+            at_once: Answer without waiting until the window stops changing, if possible.
         """
         self.push_new_game()
         if not (at_once and self.session.value(f"choose({who!r}, exactly=True)")):
@@ -193,14 +185,13 @@ class WindowDriver:
 
     def push_new_game(self) -> None:
         """Push New game."""
-        for words in ("New game", "New"):
-            if self.session.value(f"choose({words!r})", show=False):
-                self.session.shown.append("choose('New game')")
-                return
-        self.session.fail("a button New game", self.texts())
+        texts = ("New game", "New")
+        if not any(self.session.value(f"choose({text!r})", show=False) for text in texts):
+            self.session.fail("a button New game", self.texts())
+        self.session.shown.append("choose('New game')")
 
     def _answer_dialog(self, who: str, before: int) -> None:
-        """Answer the dialog that asks who plays, for programs without buttons for this."""
+        """Answer the dialog that asks who plays, in programs without buttons for this choice."""
         session = self.session
         dialogs = session.value("screen.dialogs()", show=False)
         if not dialogs or before == 0:
@@ -217,29 +208,28 @@ class WindowDriver:
         session.run("choose('New game')")
 
     def look(self, do: str = "True") -> WindowContents:
-        """Run `do` and return what the window shows afterwards.
+        """Run the code `do` and return the contents of the window afterwards.
 
-        `do` is an expression that performs an action. Its value tells whether the program has
-        already processed the action; if so, the window is read in the same request.
+        `do` is an expression that performs an action. A true value means that the program has
+        already processed the action, so the same request also reads the window.
         """
-        outcome = self.session.run(f"seen_after({do})", show=False)
+        outcome = self.session.run(f"look() if ({do}) else None", show=False)
         if outcome.error is not None:
             self.session.fail("no exception", str(outcome.error))
         seen = outcome.value or self.session.value("look()", show=False)
         if seen["texts"] is None:
-            self.session.fail(
-                "5 x 5 squares: rectangles on a canvas or widgets in a grid", str(seen["others"])
-            )
+            wanted = "5 x 5 squares: rectangles on a canvas or widgets in a grid"
+            self.session.fail(wanted, str(seen["others"]))
         self.contents = WindowContents(seen["texts"], seen["looks"], seen["others"], self.fixed)
         return self.contents
 
     def learn_fixed_texts(self) -> None:
-        """Record the texts shown at the start of a game as `fixed`."""
+        """Store the strings that are visible at the start of a game in `fixed`."""
         self.fixed = frozenset(map(_without_numbers, self.contents.others))
         self.contents = replace(self.contents, fixed=self.fixed)
 
     def click(self, cell: Cell) -> WindowContents:
-        """Click on a square; return what the window shows afterwards."""
+        """Click a square, and return the contents of the window afterwards."""
         self.session.shown[:] = [
             f"# {self.contents.rows}",
             f"hit{cell}  # a click on row {cell[0]}, column {cell[1]}",
@@ -247,7 +237,7 @@ class WindowDriver:
         return self.look(f"hit{cell} or screen.settle()")
 
     def texts(self) -> str:
-        """Return all texts of the window, for a message."""
+        """Return all strings in the window, for use in a message."""
         return str(self.session.value("screen.texts()", show=False))
 
 
@@ -266,19 +256,21 @@ def start_program(session: SubmissionSession, who: str = "Human", seed: int = 0)
     return driver
 
 
-CLICK_TIMEOUT_S = 5.0
-"""Time limit for one click, in seconds. A click that hangs must leave time for other checks."""
+CLICK_TIMEOUT_S = 2.5
+"""Time limit for one click, in seconds. A program that hangs on a click hangs in many checks, so
+the limit is short.
+"""
 
 SHORT_GAME_CLICKS = 50
 """Number of clicks in a short game."""
 
 MAX_CLICKS = 450
-"""Number of clicks after which a game is abandoned, because it should have ended."""
+"""Number of clicks after which a game is aborted, because it should have ended."""
 
 
 @dataclass(frozen=True)
 class ObservedMove:
-    """One click on the border, with the window before and after it."""
+    """A click on the border, and the window's contents before and after the click."""
 
     before: WindowContents
     direction: Direction
@@ -286,7 +278,7 @@ class ObservedMove:
 
     @property
     def possible(self) -> bool:
-        """Whether the move is possible; True if the board cannot be read."""
+        """Whether the move is possible. On an unreadable board, every move counts as possible."""
         board = self.before.board
         return board is None or board.slide(self.direction).changed
 
@@ -297,10 +289,10 @@ class ObservedMove:
 
     @property
     def new_lines(self) -> list[str]:
-        """The status lines added by the move, or all status lines if the status is unchanged.
+        """The status lines that the move added, or all status lines if the status is unchanged.
 
-        Empty if only the order of the lines changed, as in a rolling log, because it is unknown
-        which lines are new.
+        If only the order of the lines has changed, as in a rolling log, the new lines are unknown
+        and the list is empty.
         """
         before, now = _lines(self.before.status), _lines(self.now.status)
         added = list((Counter(now) - Counter(before)).elements())
@@ -308,7 +300,7 @@ class ObservedMove:
 
     @property
     def actual_direction(self) -> Direction | None:
-        """The direction in which the tiles actually moved, if that was a correct move."""
+        """The direction that the tiles moved in, or None if the move was incorrect."""
         board = self.before.board
         if board is None or not self.changed or not self.possible:
             return None
@@ -322,11 +314,13 @@ class ObservedGames:
 
     Attributes:
         games: The moves, game by game.
-        faults: Failures by direction, for clicks that crash the program or make it hang. Later
+        faults: By direction, the failures of clicks that make the program crash or hang. Later
             games avoid these directions.
-        fault: Failure that aborted the last game, if any.
-        fixed: The texts at the start of a game.
-        misplaced: Numbers drawn on the edge of a square at the start of a game.
+        fault: The failure that aborted the last game, or None.
+        fixed: Strings displayed at the start of a game.
+        misplaced: Numbers that are drawn across the edge of a square at the start of a game.
+        written: Moves on boards that the grader wrote to the program's data, if it found the data.
+        written_fault: The failure that aborted the moves in `written`, or None.
     """
 
     games: list[list[ObservedMove]] = field(default_factory=list)
@@ -334,6 +328,8 @@ class ObservedGames:
     fault: CheckFailed | None = None
     fixed: frozenset[str] = frozenset()
     misplaced: list[str] = field(default_factory=list)
+    written: list[ObservedMove] = field(default_factory=list)
+    written_fault: CheckFailed | None = None
 
     @property
     def moves(self) -> list[ObservedMove]:
@@ -345,14 +341,19 @@ class ObservedGames:
         """The directions in which clicks work."""
         return tuple(way for way in Direction if way not in self.faults)
 
+    def is_right(self, way: Direction) -> bool:
+        """Return whether every possible move in this direction slid the tiles correctly."""
+        possible = [move for move in self.moves if move.direction is way and move.possible]
+        return all(move.actual_direction is way for move in possible)
+
     @property
     def has_dead_moves(self) -> bool:
-        """Whether some possible moves do nothing or crash."""
+        """Whether some possible moves have no effect or crash the program."""
         return bool(self.faults) or any(move.possible and not move.changed for move in self.moves)
 
     @property
     def has_announced_end(self) -> bool:
-        """Whether the end of a game was announced."""
+        """Whether the program announced the end of a game."""
         return any(move.now.is_stuck and move.now.status_matches(OVER) for move in self.moves)
 
 
@@ -360,14 +361,14 @@ _OBSERVED: WeakKeyDictionary[SubmissionSession, ObservedGames] = WeakKeyDictiona
 
 
 def observed_games(session: SubmissionSession) -> ObservedGames:
-    """Return the games played with a submission (cached).
+    """Return the games that were played with a submission. The games are cached.
 
     Raises:
-        CheckFailed: If a failure prevented even the first click.
+        CheckFailed: If the program failed before the first click.
     """
-    if session not in _OBSERVED:
-        _OBSERVED[session] = _play(session)
-    seen = _OBSERVED[session]
+    seen = _OBSERVED.get(session) or _play(session)
+    if session.is_repeated or not session.overran:
+        _OBSERVED[session] = seen
     fault = seen.fault or next(iter(seen.faults.values()), None)
     if fault is not None and not seen.moves:
         raise fault
@@ -394,7 +395,45 @@ def _play(session: SubmissionSession) -> ObservedGames:
                 del to_play[0]
     except CheckFailed as mismatch:
         seen.fault = mismatch
+        return seen
+    try:
+        _play_written_boards(start_program(session, seed=6), seen)
+    except CheckFailed as mismatch:
+        seen.written_fault = mismatch
     return seen
+
+
+PACKED = ((0, 2, 4, 2, 4), (0,) * 5, (0,) * 5, (0,) * 5, (0,) * 5)
+"""After a move to the left, this board can move only down."""
+
+LARGE = ((0,) * 5, (0,) * 5, (0, 1024, 1024, 2048, 2048), (0,) * 5, (0,) * 5)
+TURNS = (Direction.LEFT, Direction.UP, Direction.RIGHT, Direction.DOWN)
+
+
+def _play_written_boards(driver: WindowDriver, seen: ObservedGames) -> None:
+    """Make moves on the boards `PACKED` and `LARGE`, each in four orientations.
+
+    Moves count only after the window has shown an expected board. A direction is only used if the
+    moves of a person in this direction were correct.
+    """
+    for rows in (PACKED, LARGE):
+        for turn, way in enumerate(TURNS):
+            side = TURNS[turn - 1]
+            ways = (side, way, side) if rows is LARGE else (way, side)
+            board = Board.from_rows(rows)
+            for _ in range(turn):
+                board = Board.from_rows(list(zip(*board.rows[::-1], strict=True)))
+            if driver.contents.board is None or not all(map(seen.is_right, ways)):
+                continue
+            code = f"write_tiles({driver.contents.board.rows}, {board.rows})"
+            driver.session.run(code, show=False)
+            is_written = False
+            for direction in ways:
+                before, now = driver.contents, driver.click(BORDERS[direction][0])
+                if is_written:
+                    seen.written.append(ObservedMove(before, direction, now))
+                board = after(board, direction)
+                is_written = is_written or now.board == board
 
 
 def _play_by_chance(driver: WindowDriver, seen: ObservedGames) -> None:
@@ -405,7 +444,7 @@ def _play_by_chance(driver: WindowDriver, seen: ObservedGames) -> None:
 
 
 def _play_to_the_end(driver: WindowDriver, seen: ObservedGames) -> None:
-    """Play moves that fill the board quickly, until nothing moves."""
+    """Fill the board quickly, until no move has an effect."""
     moves = seen.games[-1]
     while len(moves) < MAX_CLICKS and not driver.contents.status_matches(OVER):
         board = driver.contents.board
@@ -419,21 +458,25 @@ def _play_to_the_end(driver: WindowDriver, seen: ObservedGames) -> None:
 
 
 def _impossible_direction(driver: WindowDriver, seen: ObservedGames) -> Direction | None:
-    """Return an impossible direction that was tried at most once in this game, if any."""
-    board = driver.contents.board
-    tried = [move.direction for move in seen.games[-1] if not move.changed]
+    """Return an impossible direction to try, or None if all were tried often enough.
+
+    Each is tried twice in a game, and up to four times until the score must be below 0.
+    """
+    board, moves = driver.contents.board, seen.games[-1]
+    tried = [move.direction for move in moves if not move.changed]
+    most = 2 if len(moves) < 2 * len(tried) else 4
     idle = [way for way in seen.ways if board and not board.slide(way).changed]
-    return next((way for way in idle if tried.count(way) < 2), None)
+    return next((way for way in idle if tried.count(way) < most), None)
 
 
 def _rate_room(board: Board) -> tuple[int, int]:
-    """Return a board's free space: empty cells now and after each move, and legal moves."""
+    """Return the empty cells now plus those after each move, and the number of legal moves."""
     nexts = [after(board, way) for way in board.legal_directions()]
     return len(board.empty_cells()) + sum(len(b.empty_cells()) for b in nexts), len(nexts)
 
 
 def _make_move(driver: WindowDriver, seen: ObservedGames, direction: Direction) -> None:
-    """Click on the border squares of one side until a click has an effect."""
+    """Click the border squares on one side until a click has an effect."""
     before = driver.contents
     possible = _possible(before, direction)
     try:
@@ -448,7 +491,7 @@ def _make_move(driver: WindowDriver, seen: ObservedGames, direction: Direction) 
 
 
 def _fail_missing(session: SubmissionSession, wanted: str, found: str = "none") -> NoReturn:
-    """Fail a check because no suitable move was observed; report the reason."""
+    """Fail a check that found no suitable move, and report the reason."""
     fault = observed_games(session).fault
     if fault is not None:
         raise fault
@@ -457,7 +500,7 @@ def _fail_missing(session: SubmissionSession, wanted: str, found: str = "none") 
 
 
 def has_all_components(session: SubmissionSession) -> None:
-    """Check that there are squares, a score and a "New game" button."""
+    """Check that the window has squares, a score and a "New game" button."""
     driver = start_program(session)
     if not driver.contents.has_text("score"):
         session.fail("a score board: a text with the word score", str(driver.contents.others))
@@ -490,7 +533,7 @@ def quits(session: SubmissionSession) -> None:
 
 
 def shows_legal_values(session: SubmissionSession) -> None:
-    """Check that each square shows a power of two or nothing."""
+    """Check that each square is empty or shows a power of two."""
     seen = observed_games(session)
     if seen.misplaced:
         session.shown[:] = ["choose('Human')"]
@@ -503,7 +546,7 @@ def shows_legal_values(session: SubmissionSession) -> None:
 
 
 def highlights_what_moved(session: SubmissionSession) -> None:
-    """Check that tiles that moved or merged are drawn differently from others of the same value."""
+    """Check that moved and merged tiles look different from other tiles of the same value."""
     compared = 0
     for move in observed_games(session).moves:
         board, way = move.before.board, move.actual_direction
@@ -511,20 +554,16 @@ def highlights_what_moved(session: SubmissionSession) -> None:
             continue
         motions = board.slide(way).motions
         merged = {motion.target for motion in motions if motion.merged}
-        looks: dict[bool, dict[int, set[str]]] = {True: {}, False: {}}
-        for source, target, merges in motions:
-            if merges or target not in merged:
-                look = move.now.looks[target[0]][target[1]]
-                looks[source != target].setdefault(board[source] << merges, set()).add(look)
-        for value in looks[True].keys() & looks[False].keys():
-            compared += 1
-            if looks[True][value] & looks[False][value]:
-                _fail(
-                    session,
-                    move,
-                    f"the {value}s that moved or merged to look different from those that did not",
-                    "some that look the same",
-                )
+        looks: defaultdict[bool, set[tuple[int, str]]] = defaultdict(set)
+        for source, (row, column), merges in motions:
+            if merges or (row, column) not in merged:
+                look = board[source] << merges, move.now.looks[row][column]
+                looks[source != (row, column)].add(look)
+        values = [{value for value, _ in looks[moved]} for moved in (True, False)]
+        compared += len(values[0] & values[1])
+        for value, _ in sorted(looks[True] & looks[False]):
+            wanted = f"the {value}s that moved or merged to look different from those that did not"
+            _fail(session, move, wanted, "some that look the same")
     if not compared:
         _fail_missing(session, "moved and unmoved squares to compare", "none to compare")
 
@@ -533,7 +572,7 @@ def highlights_what_moved(session: SubmissionSession) -> None:
 
 
 def border_squares_act(session: SubmissionSession) -> None:
-    """Check that all squares of a side except the corners react to clicks, or none of them."""
+    """Check that on each side, either all squares except the corners react to clicks, or none."""
     ways = observed_games(session).ways
     driver = start_program(session)
     acting = 0
@@ -549,7 +588,7 @@ def border_squares_act(session: SubmissionSession) -> None:
 
 
 def _acts(driver: WindowDriver, cell: Cell, goal: Direction, ways: Sequence[Direction]) -> bool:
-    """Return whether a click on `cell` has an effect when its move is possible."""
+    """Make a move towards `goal` legal, then return whether a click on `cell` has an effect."""
     for way in (*ways, *ways):
         if _possible(driver.contents, goal):
             break
@@ -563,7 +602,7 @@ def _possible(contents: WindowContents, direction: Direction) -> bool:
 
 
 def other_squares_do_nothing(session: SubmissionSession) -> None:
-    """Check that clicks on corners and inner squares do nothing and cost no points."""
+    """Check that clicks on corner squares and inner squares do nothing and cost no points."""
     ways = observed_games(session).ways
     driver = start_program(session, seed=4)
     acted = [driver.click(BORDERS[way][0]) for way in ways]
@@ -587,7 +626,7 @@ def _moves_in(
     if direction in seen.faults:
         raise seen.faults[direction]
     found = []
-    for move in seen.moves:
+    for move in (*seen.moves, *(move for move in seen.written if move.changed)):
         board = move.before.board
         if board is not None and move.direction is direction and move.possible is possible:
             found.append((move, board))
@@ -601,14 +640,9 @@ def slides(session: SubmissionSession, direction: Direction) -> None:
     for move, board in _moves_in(session, direction, possible=True):
         slid = board.slide(direction).board
         shown = move.now.board
-        if shown is None or not _with_one_more(slid, shown):
-            _fail(session, move, f"{listed(slid)} and a new 2", str(move.now.rows))
-
-
-def _with_one_more(slid: Board, shown: Board) -> bool:
-    """Return whether `shown` is `slid`, possibly with new 2s on empty cells."""
-    pairs = zip(sum(slid.rows, ()), sum(shown.rows, ()), strict=True)
-    return all(one == two or (one, two) == (0, 2) for one, two in pairs)
+        new = None if shown is None else new_tiles(slid.rows, shown.rows)
+        if new is None or set(new) - {2}:
+            _fail(session, move, f"{as_lists(slid.rows)} and a new 2", str(move.now.rows))
 
 
 def adds_tile(session: SubmissionSession, direction: Direction) -> None:
@@ -617,14 +651,14 @@ def adds_tile(session: SubmissionSession, direction: Direction) -> None:
         shown, wanted = move.now.board, after(board, direction)
         empty = board.slide(direction).board.empty_cells()
         if shown is None or any(bool(shown[cell]) != bool(wanted[cell]) for cell in empty):
-            _fail(session, move, str(listed(wanted)), str(move.now.rows))
+            _fail(session, move, str(as_lists(wanted.rows)), str(move.now.rows))
 
 
 def keeps_board(session: SubmissionSession, direction: Direction) -> None:
     """Check that an impossible move leaves the board unchanged."""
     for move, board in _moves_in(session, direction, possible=False):
         if move.changed:
-            _fail(session, move, f"{listed(board)}, unchanged", str(move.now.rows))
+            _fail(session, move, f"{as_lists(board.rows)}, unchanged", str(move.now.rows))
     _some_move(session)
 
 
@@ -661,25 +695,24 @@ def reports_failures(session: SubmissionSession) -> None:
             checked += 1
             if not move.now.status_matches(FAILURE):
                 _fail(session, move, "a text such as 'Movement not possible'", str(move.now.others))
-        elif move.actual_direction is not None and _matching(
-            "not possible|impossible", move.new_lines
-        ):
+        elif move.actual_direction is not None and _matching(IMPOSSIBLE, move.new_lines):
             _fail(session, move, "no report of a failure", str(move.now.others))
     if not checked:
         _fail_missing(session, "an impossible move that leaves the board as it is")
 
 
 def announces_the_end(session: SubmissionSession) -> None:
-    """Check that the status panel announces the end of the game with the final score."""
-    for move in observed_games(session).moves:
+    """Check that the status panel announces the end of the game, with the final score."""
+    seen = observed_games(session)
+    for move in seen.moves:
         board = move.now.board
         if board is not None and board.can_move() and move.now.status_matches(OVER):
             _fail(session, move, "the game to continue", str(move.now.others))
     _some_move(session)
-    game = [game for game in observed_games(session).games if game][-1]
+    game = [game for game in seen.games if game][-1]
     last = game[-1].now
     if not last.is_stuck:
-        return  # the game stopped because possible moves had no effect, which other tasks check
+        return  # The game stopped because moves had no effect. Other tasks check this.
     over = _matching(OVER, last.status)
     if not over:
         _fail(session, game[-1], "a text such as 'Game over, final score 99'", str(last.others))
@@ -693,45 +726,22 @@ def announces_the_end(session: SubmissionSession) -> None:
             break
     else:
         _fail(session, game[-1], "the final score beside 'Game over'", str(last.others))
-    _check_after_2048(session)
+    _check_written_boards(session)
 
 
-def _check_after_2048(session: SubmissionSession) -> None:
-    """Fail if the game ends at 2048.
-
-    To get there quickly, tiles of 1024 are written to the program's data, if it can be found.
-    """
-    ways = [way for way in observed_games(session).ways if _is_right_by_hand(session, way)]
-    driver = start_program(session, seed=6)
-    board = driver.contents.board
-    for turn in range(100):
-        legal = [way for way in ways if _possible(driver.contents, way)]
-        if board is None or not legal:
-            return
-        largest = [way for way in legal if after(board, way).max_tile > board.max_tile]
-        if largest and turn > 3:
-            break
-        board = driver.click(BORDERS[legal[turn % len(legal)]][0]).board
-    else:
-        return
-    way = largest[0]
-    times = 1024 // board.max_tile
-    rich = Board.from_rows([[n * times for n in row] for row in board.rows])
-    session.run(f"multiply_tiles({board.rows}, {times})", show=False)
-    before = driver.click(BORDERS[way][0])
-    legal = [way for way in ways if _possible(before, way)]
-    if legal and before.board == after(rich, way):
-        now = driver.click(BORDERS[legal[0]][0])
-        if before.status_matches(OVER) or now.texts == before.texts:
-            session.shown[:] = ["# with tiles of 1024 on the board", f"# {before.rows}"]
-            session.fail("the game to continue after 2048", str(before.others))
+def _check_written_boards(session: SubmissionSession) -> None:
+    """Fail if the game ends at 2048, or on a board that can move in one direction."""
+    seen = observed_games(session)
+    if seen.written_fault is not None:
+        raise seen.written_fault
+    for move in seen.written:
+        if move.before.status_matches(OVER) or (move.possible and not move.changed):
+            _fail(session, move, "the game to continue", str(move.before.others))
 
 
 def keeps_score(session: SubmissionSession) -> None:
-    """Check that the score starts at 0, and that a move adds a point or, if it fails, costs one."""
-    for game in observed_games(session).games:
-        if not game:
-            continue
+    """Check that the score starts at 0, gains a point per move and loses one per failed move."""
+    for game in filter(None, observed_games(session).games):
         if not game[0].before.shows_score(0):
             _fail(session, game[0], "the score 0 at the start", str(game[0].before.others))
         possible = {0}
@@ -746,7 +756,7 @@ def keeps_score(session: SubmissionSession) -> None:
 
 
 def _scores_after(move: ObservedMove, scores: set[int]) -> set[int]:
-    """Return the possible scores after a move; an incorrect move may or may not count."""
+    """Return the possible scores after a move. Programs may or may not score an incorrect move."""
     failed = not move.changed and not move.possible
     gains = {1} if move.actual_direction is not None else {-1} if failed else {1, 0, -1}
     return {score + gain for score in scores for gain in gains}
@@ -757,16 +767,15 @@ def _scores_after(move: ObservedMove, scores: set[int]) -> set[int]:
 STARTS = 32
 """Number of new games whose starting positions are compared.
 
-The probability that 32 random starting positions are nested within each other is below one in a
-million.
+With 32 games, a correct program fails this check less than once in a million runs.
 """
 
 PLAYED_STARTS = 8
-"""Number of new games in which moves are played."""
+"""Number of new games in which the check plays moves."""
 
 
 def starts_a_persons_game(session: SubmissionSession) -> None:
-    """Check that New game starts a correct game for a human player, even during another game."""
+    """Check that New game starts a correct game for a person, even during another game."""
     ways = observed_games(session).ways
     driver = start_program(session)
     starts: list[set[Cell]] = []
@@ -788,14 +797,11 @@ def starts_a_persons_game(session: SubmissionSession) -> None:
         session.fail("a random number of tiles at the start, 1 to 25", f"always {always}")
     if all(one <= two for one, two in pairwise(sorted(starts, key=len))):
         session.fail("tiles on random squares", "each start includes all squares of smaller starts")
-    for cell, odds in squares.items():
-        if odds.wrong:
-            drawn = f"{odds.seen} on {cell}; {odds.due:.0f} were expected"
-            session.fail("tiles on random squares", drawn)
+    judge_cells(session, squares, "tiles on random squares")
 
 
 def _end_at_new_game(driver: WindowDriver, do: str) -> None:
-    """Push New game; fail if the old game can be continued in the same window."""
+    """Click New game, and fail if the old game can be continued in the same window."""
     session, others = driver.session, "len(screen.windows()), screen.dialogs()"
     before = session.value(others, show=False)
     driver.push_new_game()
@@ -807,9 +813,9 @@ def _end_at_new_game(driver: WindowDriver, do: str) -> None:
 
 
 def _checked_start(session: SubmissionSession, contents: WindowContents) -> set[Cell]:
-    """Return the occupied squares; fail unless tiles and score are those of a new game."""
+    """Return the occupied squares. Fail if the tiles or the score are not those of a new game."""
     rows = contents.rows
-    cells = {(row, column) for row in range(5) for column in range(5) if rows[row][column]}
+    cells = {*tiles_of(rows)}
     if not cells or any(rows[row][column] != 2 for row, column in cells):
         session.fail("1 to 25 squares with a 2 at the start, and no other numbers", str(rows))
     if contents.has_text("score") and not contents.shows_score(0):
@@ -818,10 +824,10 @@ def _checked_start(session: SubmissionSession, contents: WindowContents) -> set[
 
 
 def lets_the_computer_play(session: SubmissionSession) -> None:
-    """Check that the computer plays to the end with pauses, and that the end is announced.
+    """Check that the computer plays to the end, with pauses, and that the end is announced.
 
-    Faults that also occur in a human's game are ignored here. Failing moves, a wrong score and an
-    end that is not announced cost marks only in the tasks about them.
+    Faults that also occur in a person's game are ignored here. Other tasks deduct marks for failed
+    moves, a wrong score, or an end that is not announced.
     """
     seen = observed_games(session)
     try:
@@ -847,24 +853,33 @@ def lets_the_computer_play(session: SubmissionSession) -> None:
             raise
 
 
+WATCHABLE = "moves that can be watched, with a pause between them"
+
+
 def _check_the_pauses(driver: WindowDriver) -> list[WindowContents]:
-    """Watch six seconds of a computer's game; fail unless individual moves are visible."""
+    """Watch a computer's game for six seconds, and fail unless individual moves are visible."""
     session = driver.session
     driver.fixed = observed_games(session).fixed
+    step = "[screen.texts(), screen.seconds(), screen.advance(40)]"
+    quick = [session.value(step, show=False) for _ in range(11)]
+    seconds = quick[-1][1] - quick[0][1]
+    if seconds < 0.5 and all(one[0] != two[0] for one, two in pairwise(quick)):
+        session.shown.append("screen.advance(400)")
+        session.fail(WATCHABLE, f"10 moves in {seconds:.1f} s")
     looks = [driver.look(), *(driver.look("screen.advance(200)") for _ in range(30))]
     session.shown.append("screen.advance(6000)  # six seconds pass")
     changes = sum(one.texts != two.texts for one, two in pairwise(looks))
     if looks[0].status_matches(OVER) or changes == 0:
-        session.fail("moves that can be watched, with a pause between them", f"{changes} in sight")
+        session.fail(WATCHABLE, f"{changes} in sight")
     return looks
 
 
 def _compare_scores(session: SubmissionSession, looks: Sequence[WindowContents]) -> None:
-    """Fail unless the score follows the computer's moves.
+    """Fail if the score does not change with the computer's moves.
 
-    If some consecutive observations are equal, the pauses are longer than the time between
-    observations, so each change is a single attempt. Because pauses may vary, only half of the
-    attempts have to change the score correctly.
+    Scores are compared only if some consecutive observations are equal. The computer then attempts
+    at most one move between two observations. Because its pauses may vary, it is enough if half of
+    the attempts change the score correctly.
     """
     lasting = set.intersection(*(set(look.others) for look in looks))
     shown = [possible_scores(set(look.others) - lasting) for look in looks]
@@ -881,16 +896,16 @@ def _compare_scores(session: SubmissionSession, looks: Sequence[WindowContents])
 
 
 def possible_scores(texts: Iterable[str]) -> set[int]:
-    """Return the numbers that may be the score.
+    """Return the numbers in the texts that could be the score.
 
-    These are the numbers in texts that contain the word "score" or no words at all. If there are
-    none, all numbers are returned.
+    Candidates are numbers in texts that contain the word "score", and texts that consist of a
+    single number. If there are no candidates, all numbers in the texts are returned.
     """
     return _numbers(_matching(r"score|^\s*-?\d+\s*$", texts)) or _numbers(texts)
 
 
 def _gain(one: WindowContents, two: WindowContents) -> int:
-    """Return the points earned by the attempt between two observations; 0 if unknown."""
+    """Return the points for the attempt between two observations, or 0 if unknown."""
     steps = [ObservedMove(one, way, two) for way in Direction]
     if any(step.actual_direction is not None for step in steps):
         return 1
@@ -899,17 +914,18 @@ def _gain(one: WindowContents, two: WindowContents) -> int:
 
 
 MAX_MORE_LOOKS = 150
-"""Maximum number of additional observations, until the computer has tried all directions."""
+"""Maximum number of additional observations while waiting for the computer to try every direction.
+"""
 
 MIN_CHANCES = 50
-"""The check fails if a direction was possible this often but never chosen.
+"""The check fails if a direction was possible this often, but was never chosen.
 
-A random player avoids a direction for so long in fewer than one in a million games.
+The probability that a random player ignores a direction so often is below one in a million.
 """
 
 
 class Choice(NamedTuple):
-    """A computer's move, with all directions that were possible."""
+    """A computer's move, with all directions that were possible at the time."""
 
     way: Direction
     possible: frozenset[Direction]
@@ -917,10 +933,10 @@ class Choice(NamedTuple):
 
 @dataclass
 class ObservedChoices:
-    """A computer's moves, derived from consecutive observations.
+    """The computer player's moves, derived by comparing consecutive observations.
 
     Attributes:
-        made: The moves; None for a change that is not a single correct move.
+        made: The moves. A change that is not a single correct move is recorded as None.
         tries_impossible_moves: Whether the computer has attempted an impossible move.
     """
 
@@ -928,7 +944,7 @@ class ObservedChoices:
     tries_impossible_moves: bool = False
 
     def add(self, one: WindowContents, two: WindowContents) -> None:
-        """Record the change between two observations, if any."""
+        """Record the change between two observations, if there is one."""
         less = {score - 1 for score in possible_scores(one.others)}
         costs = _gain(one, two) < 0 or possible_scores(two.others) == less
         possible = [] if one.board is None else one.board.legal_directions()
@@ -949,7 +965,7 @@ class ObservedChoices:
 
     @property
     def avoided_direction(self) -> Direction | None:
-        """A direction that the player never chooses although its moves are random, if any.
+        """A direction that a random player never chooses, or None.
 
         Planning players are allowed to avoid a direction. A player is assumed to plan if it never
         attempts impossible moves, always prefers one direction to another, follows a fixed
@@ -965,7 +981,7 @@ class ObservedChoices:
 
     @property
     def _takes_turns(self) -> bool:
-        """Whether the last three moves always determine the next one, as in a fixed sequence."""
+        """Whether each move follows from the previous three moves, as in a fixed sequence."""
         following: dict[tuple[Direction, ...], set[Direction]] = {}
         for row in zip(*(self.made[first:] for first in range(4)), strict=False):
             ways = tuple(choice.way for choice in row if choice)
@@ -975,12 +991,12 @@ class ObservedChoices:
 
 
 def _check_its_choices(driver: WindowDriver, looks: Sequence[WindowContents]) -> None:
-    """Fail if a random computer never chooses one of the four directions."""
+    """Fail if a computer that plays randomly never chooses one of the four directions."""
     session, choices = driver.session, ObservedChoices()
     for one, two in pairwise(looks):
         choices.add(one, two)
     changes = sum(one.texts != two.texts for one, two in pairwise(looks))
-    # Short enough that two attempts rarely fall between two observations.
+    # The pause is short, so the computer rarely attempts two moves between observations.
     pause = 4000 // changes if changes < len(looks) - 1 else 50
     before = looks[-1]
     for _ in range(MAX_MORE_LOOKS):
@@ -990,20 +1006,13 @@ def _check_its_choices(driver: WindowDriver, looks: Sequence[WindowContents]) ->
         choices.add(before, now)
         before = now
     way = choices.avoided_direction
-    if way is not None and _is_right_by_hand(session, way):
+    if way is not None and observed_games(session).is_right(way):
         found = f"no move {way}, although it was possible {choices.chances[way]} times"
         session.fail("moves in all four directions", found)
 
 
-def _is_right_by_hand(session: SubmissionSession, way: Direction) -> bool:
-    """Return whether human moves in this direction are correct, so that they can be recognised."""
-    moves = observed_games(session).moves
-    possible = [move for move in moves if move.direction is way and move.possible]
-    return all(move.actual_direction is way for move in possible)
-
-
 def _watch_to_the_end(driver: WindowDriver, *, can_be_stuck: bool) -> bool:
-    """Watch in steps of half a minute; fail if the computer stops before the game is over.
+    """Watch in steps of half a minute, and fail if the computer stops before the game is over.
 
     Returns:
         Whether the game has ended.
@@ -1026,9 +1035,9 @@ def _watch_to_the_end(driver: WindowDriver, *, can_be_stuck: bool) -> bool:
 
 
 def _check_the_end(driver: WindowDriver) -> None:
-    """Fail unless the computer has stopped and announced the end within half a minute.
+    """Fail unless the computer stops and announces the end within half a minute.
 
-    Other texts may change, such as a blinking announcement or a clock.
+    Other strings may change, for example a blinking announcement or a clock.
     """
     session, before = driver.session, driver.contents
     now = driver.look("screen.advance(30000)")
@@ -1044,20 +1053,20 @@ def _check_the_end(driver: WindowDriver) -> None:
 
 
 MAX_STILL_HALF_MINUTES = 10
-"""Half minutes without a change after which the computer counts as stuck."""
+"""The computer counts as stuck after this many half minutes without a change."""
 
 
 def stops_the_computer(session: SubmissionSession) -> None:
-    """Check that New game ends a computer's game."""
+    """Check that New game ends the computer's current game."""
     try:
         _stop_the_computer(session)
     except SubmissionCrash:
         if not observed_games(session).faults:
-            raise  # otherwise the computer made a move that crashes the program
+            raise  # The crash is only expected if the computer's moves have faults.
 
 
 def _stop_the_computer(session: SubmissionSession) -> None:
-    """Fail if the computer, or its old timer, still makes moves after New game."""
+    """Fail if the computer player still makes moves after a click on New game."""
     driver = start_program(session, "Computer", seed=5)
     made, steps = session.value("changes(300, 10)", show=False)
     # Stop between two moves.
@@ -1082,7 +1091,7 @@ def _stop_the_computer(session: SubmissionSession) -> None:
 
 
 def _plays_alone(driver: WindowDriver, ways: Sequence[Direction]) -> None:
-    """Fail if clicks move tiles in a computer's game; its timer does not run meanwhile."""
+    """Fail if clicks move tiles in a computer's game, while its timer is stopped."""
     moves = []
     for way in ways:
         before = driver.look()
@@ -1104,39 +1113,32 @@ def _fail(session: SubmissionSession, move: ObservedMove, expected: str, actual:
 # --- the tasks ---
 
 SHEET = read_sheet(HERE / "starter" / "TASKS.md")
-GAME_TIMEOUT_S = 20.0
-"""Time limit per request in checks that play whole games, in seconds."""
-
-
-def _task(id: str, *checks: Check) -> Task:
-    return replace(SHEET[id], checks=checks)
+GAME_TIMEOUT_S = 10.0
+"""Time limit in seconds for a request in checks that play whole games."""
 
 
 def _move(id: str, direction: Direction) -> Task:
-    return _task(
+    sliding = partial(slides, direction=direction)
+    return SHEET.task(
         id,
-        Check(
-            "tiles slide and merge",
-            run=partial(slides, direction=direction),
-            seconds=GAME_TIMEOUT_S,
-        ),
+        Check("tiles slide and merge", run=sliding, seconds=GAME_TIMEOUT_S),
         Check("the new 2 is on the right square", run=partial(adds_tile, direction=direction)),
         Check("an impossible move changes nothing", run=partial(keeps_board, direction=direction)),
     )
 
 
 TASKS = (
-    _task(
+    SHEET.task(
         "1",
         Check("shows squares, a score board and New game", run=has_all_components),
         Check("Quit closes the window", run=quits),
     ),
-    _task(
+    SHEET.task(
         "2",
         Check("squares show only legal values", run=shows_legal_values, seconds=GAME_TIMEOUT_S),
         Check("moved squares are highlighted", run=highlights_what_moved),
     ),
-    _task(
+    SHEET.task(
         "3",
         Check("all border squares take clicks", run=border_squares_act),
         Check("corners and inner squares do nothing", run=other_squares_do_nothing),
@@ -1145,14 +1147,14 @@ TASKS = (
     _move("5", Direction.DOWN),
     _move("6", Direction.RIGHT),
     _move("7", Direction.LEFT),
-    _task(
+    SHEET.task(
         "8",
         Check("reports successful moves", run=reports_successes, seconds=GAME_TIMEOUT_S),
         Check("reports impossible moves", run=reports_failures),
         Check("announces the end of the game", run=announces_the_end),
     ),
-    _task("9", Check("the score is always right", run=keeps_score, seconds=GAME_TIMEOUT_S)),
-    _task(
+    SHEET.task("9", Check("the score is always right", run=keeps_score, seconds=GAME_TIMEOUT_S)),
+    SHEET.task(
         "10",
         Check("Human starts a new game", run=starts_a_persons_game),
         Check("the computer plays to the end", run=lets_the_computer_play, seconds=GAME_TIMEOUT_S),
@@ -1164,7 +1166,6 @@ GRADING = Grading(
     course="cits1401",
     module="app",
     files=("app.py", "main.py", "project2.py", "game.py"),
-    expects=(),
     opening="",  # examples are clicks, not Python code
     tasks=TASKS,
     gui=True,

@@ -7,24 +7,20 @@ from collections.abc import Sequence
 
 from py2048.courses import OneLineParser
 from py2048.courses.cmput175.game import Game
+from py2048.courses.windows import run
 
 MAX_SIDE = 50
 """Maximum number of rows and columns, chosen to fit a terminal."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Play a game of the given size; return the exit status."""
+    """Play a game with a given grid size, and return the exit status."""
     row, col, initial = _parse(arguments)
-    try:
-        Game(row, col, initial)
-    except KeyboardInterrupt:
-        print()
-        return 130
-    return 0
+    return run(lambda: Game(row, col, initial))
 
 
 def _parse(arguments: Sequence[str] | None) -> tuple[int, int, int]:
-    """Return rows, columns and number of initial tiles; exit with status 2 if they are invalid."""
+    """Return the rows, columns and number of initial tiles; exit with status 2 if invalid."""
     parser = OneLineParser("python -m py2048.courses.cmput175", description=__doc__)
     parser.add_argument("rows", nargs="?", type=int, default=4, help="rows (default: 4)")
     parser.add_argument("columns", nargs="?", type=int, help="columns (default: same as rows)")

@@ -1,7 +1,7 @@
 """2048 in the terminal, the reference solution of the CMPUT 175 assignment.
 
-All names, prompts and printed lines follow the document. Tiles are moved by py2048's engine. The
-module also works when copied to another folder (``import game``).
+All names, prompts and printed lines are those of the assignment. Tiles are moved by py2048's
+engine. The module also works when copied to another folder (``import game``).
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ _QUIT = "p"
 
 
 class Grid:
-    """The grid of a game, and its score.
+    """The grid of a game, with its score.
 
     Attributes:
         row: Number of rows.
         col: Number of columns.
         initial: Number of initial tiles.
-        score: Sum of the values of all tiles created by merges.
+        score: Sum of all tiles created by merges.
         emptiesSet: Numbers of the empty cells, ascending. Cell (r, c) has the number r * col + c.
     """
 
@@ -44,22 +44,23 @@ class Grid:
         return [[0] * col for _ in range(row)]
 
     def setCell(self, cell: int, val: int) -> None:
-        """Set the value of the cell numbered `cell`."""
+        """Set the value of the cell with number `cell`."""
         row, column = divmod(cell, self.col)
         self._grid[row][column] = val
 
     def getCell(self, cell: int) -> int:
-        """Return the value of the cell numbered `cell`."""
+        """Return the value of the cell with number `cell`."""
         row, column = divmod(cell, self.col)
         return self._grid[row][column]
 
     def assignRandCell(self, init: bool = False) -> None:
-        """Put a tile on a random empty cell, if there is one.
+        """Put a tile on a random empty cell, if the grid has one.
 
-        The tile is a 2 if `init`, otherwise a 4 with probability 1/4. Random numbers are drawn in
-        the same order as in the document's code, so that seeded games are repeatable.
+        If `init` is true, the tile is always a 2. Otherwise, it is a 4 with probability 1/4. Random
+        numbers are drawn in the same order as in the assignment's code, so that seeded games are
+        repeatable.
         """
-        # `emptiesSet` may be out of date; never overwrite a tile.
+        # `emptiesSet` may be out of date, but a tile must never be overwritten.
         empties = [cell for cell in self.emptiesSet if not self.getCell(cell)]
         if not empties:
             return
@@ -68,7 +69,7 @@ class Grid:
         self.emptiesSet.remove(cell)
 
     def drawGrid(self) -> None:
-        """Print the grid and an empty line; values are centred in 5 columns, zeros are blank."""
+        """Print the grid, then an empty line. Values are centred in 5 columns, zeros are blank."""
         for row in _rows(self):
             print("\t|" + "".join(str(value or " ").center(5) + "|" for value in row))
         print()
@@ -86,7 +87,7 @@ class Grid:
         return not all(chain(*rows)) or has_equal_neighbours(rows)
 
     def collapseRow(self, lst: list[int]) -> tuple[list[int], bool]:
-        """Return `lst` collapsed to the left, and whether it changed.
+        """Return `lst` collapsed to the left, and whether the list changed.
 
         Merges add to `score`. `lst` is not modified.
         """
@@ -95,29 +96,29 @@ class Grid:
         return list(slid.line), slid.line != tuple(lst)
 
     def collapseLeft(self) -> bool:
-        """Collapse every row to the left; return whether any changed."""
+        """Collapse every row to the left, and return whether any row changed."""
         return _collapse(self, Direction.LEFT)
 
     def collapseRight(self) -> bool:
-        """Collapse every row to the right; return whether any changed."""
+        """Collapse every row to the right, and return whether any row changed."""
         return _collapse(self, Direction.RIGHT)
 
     def collapseUp(self) -> bool:
-        """Collapse every column upward; return whether any changed."""
+        """Collapse every column upward, and return whether any column changed."""
         return _collapse(self, Direction.UP)
 
     def collapseDown(self) -> bool:
-        """Collapse every column downward; return whether any changed."""
+        """Collapse every column downward, and return whether any column changed."""
         return _collapse(self, Direction.DOWN)
 
 
 def _collapse(grid: Grid, direction: Direction) -> bool:
-    """Collapse every line in `direction`; return whether any changed."""
+    """Collapse every line in `direction`, and return whether any line changed."""
     collapsed = [grid.collapseRow(list(line)) for line in lines(_rows(grid), direction)]
     rows = from_lines(tuple(tuple(line) for line, _ in collapsed), direction)
     for cell, value in enumerate(chain(*rows)):
         grid.setCell(cell, value)
-    # The document's `Game` adds a tile right after a collapse, without updating `emptiesSet`.
+    # The assignment's `Game` adds a tile right after a collapse, without updating `emptiesSet`.
     grid.updateEmptiesSet()
     return any(changed for _, changed in collapsed)
 
@@ -147,7 +148,7 @@ class Game:
         self._print_grid()
 
     def play(self) -> None:
-        """Ask for moves and play them until no move is left or the player quits."""
+        """Ask for moves and play them until no move is possible or the player quits."""
         while self.game.collapsible():
             key = self._ask()
             if key == _QUIT:
@@ -161,7 +162,7 @@ class Game:
         print("No more legal moves.")
 
     def _ask(self) -> str:
-        """Show the grid and ask until one of the five keys is typed; end of input quits."""
+        """Show the grid, and ask for a key until a valid key is typed. The end of input quits."""
         key = ""
         while key not in (*_KEYS, _QUIT):
             self.printPrompt()
@@ -178,7 +179,7 @@ class Game:
 
 
 def _clear_screen() -> None:
-    """Clear the terminal; do nothing if the output is not a terminal that can be cleared."""
+    """Clear the terminal. Does nothing if the output cannot be cleared."""
     windows = sys.platform == "win32"
     if sys.stdout.isatty() and (windows or os.environ.get("TERM", "dumb") != "dumb"):
         sys.stdout.flush()

@@ -1,15 +1,15 @@
-"""The six tasks of the CMPUT 175 assignment, and their checks.
+"""The six tasks of the CMPUT 175 assignment, with their checks.
 
-The document sets no marks, so each task is worth ten. `Game`, `drawGrid` and `assignRandCell` are
-handed out to students and earn no marks.
+The assignment does not define marks, so each task is worth ten marks. Students receive `Game`,
+`drawGrid` and `assignRandCell`, which therefore earn no marks.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
-from itertools import chain
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
@@ -30,9 +30,14 @@ from py2048.courses.grading import (
 )
 from py2048.courses.grading.boards import (
     EMPTY,
+    FULL,
+    LINES,
+    OTHER_LINES,
     Rows,
     as_lists,
     checkered,
+    lists,
+    new_tiles,
     random_rows,
     slid,
     tiles_of,
@@ -45,7 +50,7 @@ TILES = (0, 0, 2, 2, 4, 8)
 
 
 def grid_of(rows: Rows, empties: list[int] | None = None) -> str:
-    """Return code that creates a `grid` with these rows and the given list of empty cells."""
+    """Return code that creates a `grid` with these rows and this list of empty cells."""
     size = f"{len(rows)}, {len(rows[0])}"
     listed = empty_cells(rows) if empties is None else empties
     return f"grid = Grid({size}, 0)\ngrid._grid = {rows}\ngrid.emptiesSet = {listed}"
@@ -56,33 +61,23 @@ def empty_cells(rows: Rows) -> list[int]:
     return [cell for cell, tile in enumerate(chain(*rows)) if not tile]
 
 
-FULL: Rows = [[2, 4, 8, 16], [4, 8, 16, 32], [8, 16, 32, 64], [16, 32, 64, 128]]
-
-CREATED = (Example("Grid(4, 4, 0).createGrid(4, 4)", EMPTY),)
 CREATED_OTHERS = (
     Example("Grid(4, 4, 0).createGrid(2, 3)", [[0, 0, 0], [0, 0, 0]]),
     Example("Grid(4, 4, 0).createGrid(1, 1)", [[0]]),
     Example("Grid(3, 5, 0)._grid", [[0] * 5] * 3),
 )
-INDEPENDENT_ROWS = (
-    Example(
-        "rows[0][0] = 2\nrows",
-        [[2, 0, 0, 0], *EMPTY[1:]],
-        given="rows = Grid(4, 4, 0).createGrid(4, 4)",
-    ),
+INDEPENDENT_ROWS = Example(
+    "rows[0][0] = 2\nrows",
+    [[2, 0, 0, 0], *EMPTY[1:]],
+    given="rows = Grid(4, 4, 0).createGrid(4, 4)",
 )
 
 
 def set_example(cell: int, val: int, rows: Rows) -> Example:
-    """Call `setCell` once."""
+    """Call `setCell` once. Examples with few tiles run first."""
     after = with_tiles({divmod(cell, len(rows[0])): val}, rows)
     code = f"grid.setCell({cell}, {val})\ngrid._grid"
-    return Example(code, after, given=grid_of(rows), rank=rank_of(rows))
-
-
-def rank_of(rows: Rows) -> int:
-    """Return the number of tiles, so that examples with few tiles run first."""
-    return len(tiles_of(rows))
+    return Example(code, after, given=grid_of(rows), rank=len(tiles_of(rows)))
 
 
 def reads(rows: Rows) -> Iterator[Example]:
@@ -92,7 +87,7 @@ def reads(rows: Rows) -> Iterator[Example]:
 
 
 def set_examples(seed: str) -> Iterator[Example]:
-    """Set cells of fixed and random grids."""
+    """Yield examples that set cells of fixed and random grids."""
     yield from (set_example(1, 2, EMPTY), set_example(6, 8, EMPTY), set_example(15, 4, FULL))
     draw = random.Random(seed)
     for number in range(4):
@@ -101,22 +96,18 @@ def set_examples(seed: str) -> Iterator[Example]:
 
 
 def other_size_cells(seed: str) -> Iterator[Example]:
-    """Set and read cells of grids of other sizes."""
-    yield from (
-        set_example(1, 2, [[0, 0], [0, 0]]),
-        set_example(4, 2, [[0] * 3] * 2),
-        set_example(3, 2, [[0, 0]] * 3),
-    )
+    """Yield examples that set and read cells of grids of other sizes."""
+    for cell, rows, columns in ((1, 2, 2), (4, 2, 3), (3, 3, 2)):
+        yield set_example(cell, 2, [[0] * columns] * rows)
     for size in SIZES:
         yield from reads(random_rows(f"{seed} get", POWERS, *size))
 
 
-LineExample = Callable[[list[int], list[int]], Example]
 POWERS = [2**power for power in range(1, 12)]
 
 
 def starts_with_twos(session: SubmissionSession) -> None:
-    """Check that a new grid has `initial` 2s, and that the other cells are in `emptiesSet`."""
+    """Check that a new grid has `initial` 2s, and that `emptiesSet` contains all other cells."""
     for row, col, initial in ((4, 4, 2), (4, 4, 1), (4, 4, 16)):
         session.begin()
         session.expect(f"grid = Grid({row}, {col}, {initial})", seed=session.seed_for(initial))
@@ -133,53 +124,40 @@ SIZES = ((2, 2), (2, 3), (3, 2), (5, 5))
 
 
 def holes(seed: str) -> list[Rows]:
-    """Return one empty grid, one full grid, and partly filled grids."""
+    """Return an empty grid, a full grid, and partly filled grids."""
     return [EMPTY, FULL, *(random_rows(f"{seed} holes {n}", (0, 0, 2, 4)) for n in range(4))]
 
 
 KEYS = (*("a", "s", "d", "w", "a", "a", "s", "s", "d", "w", "s", "a", "w", "d", "a", "s") * 4, "p")
 
 
-def record_new_tiles(grid_class: Any) -> list[Any]:
-    """Prevent the game from ending, and record the grid before and after each new tile."""
+def record_new_tiles(grid_class: Any, start: Any) -> list[Any]:
+    """Keep the game from ending, and record the grid before and after each new tile.
+
+    The game begins with the grid and the empty cells in `start`, unless `start` is empty.
+    """
     seen: list[Any] = []
-    original = grid_class.assignRandCell
+    create, add_tile = grid_class.__init__, grid_class.assignRandCell
+
+    def prepared(self: Any, *args: Any, **named: Any) -> None:
+        create(self, *args, **named)
+        if start:
+            self._grid, self.emptiesSet = start.pop()
 
     def spy(self: Any, init: bool = False) -> None:
         before = [tile for row in self._grid for tile in row]
-        original(self, init)
+        add_tile(self, init)
         if not init:
             seen.append([before, [tile for row in self._grid for tile in row]])
 
+    grid_class.__init__ = prepared
     grid_class.assignRandCell = spy
     grid_class.collapsible = lambda self: True
     return seen
 
 
-def start_with_full_row(grid_class: Any) -> list[Any]:
-    """Start the game with a full first row, and record each call for a new tile."""
-    made: list[Any] = []
-    spawned: list[Any] = []
-    original = grid_class.__init__
-
-    def prepared(self: Any, *args: Any, **named: Any) -> None:
-        original(self, *args, **named)
-        if not made:
-            self._grid = [[2, 4, 8, 16], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]
-            self.emptiesSet = list(range(4, 16))
-        made.append(self)
-
-    def noted(self: Any, init: bool = False) -> None:
-        if not init:
-            spawned.append(self)
-
-    grid_class.__init__ = prepared
-    grid_class.assignRandCell = noted
-    return spawned
-
-
 def updates(boards: Iterable[Rows]) -> Iterator[Example]:
-    """Call `updateEmptiesSet` on grids whose `emptiesSet` is out of date."""
+    """Yield examples that update grids whose `emptiesSet` is out of date."""
     for rows in boards:
         given = grid_of(rows).rpartition("\n")[0]
         yield Example("grid.updateEmptiesSet()\ngrid.emptiesSet", empty_cells(rows), given=given)
@@ -189,45 +167,46 @@ def fills_empty_cells(session: SubmissionSession) -> None:
     """Check that new tiles in a game are placed on empty cells."""
     for seed in map(session.seed_for, range(6)):
         session.begin()
-        session.expect(calling(record_new_tiles, "Grid", result="seen") + f"random.seed({seed})")
+        spy = calling(record_new_tiles, "Grid", "[]", result="seen")
+        session.expect(f"{spy}random.seed({seed})")
         ended = session.run("Game()", typed=KEYS)
         steps = session.value("seen", show=False)
         if not steps:
             session.fail("a new tile after a move", str(ended.error or "no tile"))
         for step, (before, after) in enumerate(steps):
-            filled = [cell for cell, tile in enumerate(before) if tile != after[cell]]
-            full = 0 not in before
-            if len(filled) != (0 if full else 1) or any(before[cell] for cell in filled):
+            new = new_tiles([before], [after])
+            if new is None or len(new) != (0 in before):
                 session.shown.append(f"seen[{step}][1]")
                 session.fail(f"a new tile in an empty cell of {before}", str(after))
 
 
 def adds_after_changes(session: SubmissionSession) -> None:
-    """Check that a move adds a tile only if it changes something.
+    """Check that a move adds a tile only if the move changes the grid.
 
-    The `Game` in the starter already does this. The check also requires a working
-    `updateEmptiesSet`, so that the unchanged starter does not pass.
+    The starter's `Game` already adds tiles only after changes. The check also requires a correct
+    `updateEmptiesSet`, because otherwise the unchanged starter would pass.
     """
     session.begin()
     rows = [[2, 0, 0, 0], *EMPTY[1:]]
     session.expect(f"grid = Grid(4, 4, 0)\ngrid._grid = {rows}\ngrid.updateEmptiesSet()")
     session.expect("0 in grid.emptiesSet", False)
+    start = repr([([FULL[0], *EMPTY[1:]], [*range(4, 16)])])
     for keys, tiles in ((["a"], 0), (["w"], 0), (["s"], 1), (["a", "d", "s"], 1)):
         session.begin()
-        session.expect(calling(start_with_full_row, "Grid", result="spawned"))
+        session.expect(calling(record_new_tiles, "Grid", start, result="seen"))
         ended = session.run("Game()", typed=[*keys, "p"])
-        spawned = session.value("len(spawned)")
-        if spawned != tiles:
-            session.fail(str(tiles), str(ended.error or spawned))
+        seen = session.value("len(seen)")
+        if seen != tiles:
+            session.fail(str(tiles), str(ended.error or seen))
 
 
-SPARSE: Rows = [[0, 0, 0, 0], [0, 0, 0, 4], [2, 0, 2, 16], [2, 4, 4, 2]]
+SPARSE = lists("0 0 0 0 / 0 0 0 4 / 2 0 2 16 / 2 4 4 2")
 
 
 def can_collapse(boards: Iterable[Rows]) -> list[Example]:
-    """Call `collapsible` on each board, and on two boards with different answers.
+    """Return examples that call `collapsible` on each of the boards and on two more boards.
 
-    The two boards ensure that a constant result fails.
+    These two boards have different answers, so a method that always returns the same value fails.
     """
     return [
         Example("grid.collapsible()", Board.from_rows(rows).can_move(), given=grid_of(rows))
@@ -236,65 +215,59 @@ def can_collapse(boards: Iterable[Rows]) -> list[Example]:
 
 
 def packed(seed: str) -> Iterator[Rows]:
-    """Yield grids whose tiles are packed into a corner and can only move away from it."""
-    for first in (Direction.LEFT, Direction.RIGHT):
-        for second in (Direction.UP, Direction.DOWN):
-            rows = random_rows(f"{seed} {first} {second}", TILES)
-            rows[0][0] = rows[3][3] = 0
-            while (after := slid(slid(rows, first), second)) != rows:
-                rows = after
-            yield rows
+    """Yield grids whose tiles are packed at a side or in a corner, so they can only move away."""
+    for side in Direction:
+        yield slid([[2, 4, 8, 16], *EMPTY[1:]], side)
+    for first, second in product((Direction.LEFT, Direction.RIGHT), (Direction.UP, Direction.DOWN)):
+        rows = random_rows(f"{seed} {first} {second}", TILES)
+        rows[0][0] = rows[3][3] = 0
+        while (after := slid(slid(rows, first), second)) != rows:
+            rows = after
+        yield rows
 
 
+def gaps(seed: str) -> list[Example]:
+    """Return examples with empty cells."""
+    return can_collapse([SPARSE, *with_one_gap(), *packed(seed)])
+
+
+LARGE_PAIRS = [
+    with_tiles({(0, 0): value, other: value}, checkered())
+    for value in (1024, 2048)
+    for other in ((0, 1), (1, 0))
+]
+EQUAL_NEIGHBOURS = can_collapse([*with_one_pair(), *LARGE_PAIRS])
 COLLAPSIBLE_OTHER_SIZES = can_collapse(
     rows
     for size in SIZES
     for rows in (checkered(*size), *with_one_gap(*size), *with_one_pair(*size))
 )
-UNCHANGED = [
-    *can_collapse(()),
-    *(
-        Example(
-            "grid.collapsible()",
-            OneOf(True, False),
-            given=grid_of(rows),
-            then={"grid._grid": rows, "grid.score": 0},
-        )
-        for rows in (SPARSE, *with_one_pair())
-    ),
-]
-WRONG_EMPTIES = [
-    Example("grid.collapsible()", answer, given=grid_of(rows, empties))
-    for rows, empties, answer in (
-        (with_tiles({(3, 3): 0}, checkered()), [], True),
-        (checkered(), [1], False),
-    )
-]
 
 
-def lists(text: str) -> list[list[int]]:
-    """Parse a string that contains lists of numbers, separated by slashes."""
-    return [list(map(int, part.split())) for part in text.split("/")]
+def changes_nothing(rows: Rows) -> Example:
+    """Return an example that checks that `collapsible` does not modify the grid."""
+    then = {"grid._grid": rows, "grid.score": 0}
+    return Example("grid.collapsible()", OneOf(True, False), given=grid_of(rows), then=then)
 
 
-LINES = lists(
-    "2 0 0 0 / 0 0 0 2 / 2 0 2 0 / 2 2 0 0 / 0 0 0 0 / 2 2 2 0 / 4 2 2 0 / 2 2 4 0 / 2 0 2 2 / "
-    "2 0 2 4 / 2 8 4 4 / 2 2 2 2 / 4 4 8 4 / 2 4 8 16 / 8 8 16 8"
-)
-OTHER_LINES = lists(
-    "0 2 / 2 2 / 2 4 / 0 0 0 / 2 0 2 / 2 2 2 / 4 2 2 / 2 2 4 / 2 2 0 2 2 / 2 2 2 2 2 / 0 0 4 0 0 4"
+UNCHANGED = [*can_collapse(()), *map(changes_nothing, (SPARSE, *with_one_pair()))]
+WRONG_EMPTIES = (
+    Example("grid.collapsible()", True, given=grid_of(with_tiles({(3, 3): 0}, checkered()), [])),
+    Example("grid.collapsible()", False, given=grid_of(checkered(), [1])),
 )
 
 
-def line_examples(look: LineExample) -> Callable[[str], Iterator[Example]]:
-    """Return a function that yields examples for fixed and random lines of four cells."""
+def line_examples(seed: str, part: int) -> Iterator[Example]:
+    """Yield examples of fixed and random lines of four cells.
 
-    def examples(seed: str) -> Iterator[Example]:
-        draw = random.Random(seed)
-        for line in (*LINES, *([draw.choice(TILES) for _ in range(4)] for _ in range(60))):
-            yield look(line, collapsed(line))
-
-    return examples
+    Args:
+        seed: Seed of the random lines.
+        part: The part of the result to check: 0 for the list, 1 for the flag.
+    """
+    for line in (*LINES, *random_rows(seed, TILES, 60)):
+        after = collapsed(line)
+        code = f"Grid(4, 4, 0).collapseRow({line})[{part}]"
+        yield Example(code, (after, after != line)[part])
 
 
 def collapsed(line: list[int]) -> list[int]:
@@ -311,45 +284,32 @@ def other_length_examples(seed: str) -> Iterator[Example]:
         yield Example(code, [after, after != line])
 
 
-def list_example(line: list[int], after: list[int]) -> Example:
-    """Check the returned list."""
-    return Example(f"Grid(4, 4, 0).collapseRow({line})[0]", after)
-
-
-def flag_example(line: list[int], after: list[int]) -> Example:
-    """Check the returned flag."""
-    return Example(f"Grid(4, 4, 0).collapseRow({line})[1]", line != after)
+def different(line: list[int]) -> Satisfies:
+    """Return a matcher for results of `collapseRow` in which the list differs from `line`."""
+    return Satisfies("a different list and a flag", lambda found: line not in (found, found[0]))
 
 
 PAIR = (
     Example("type(Grid(4, 4, 0).collapseRow([2, 0, 0, 0])).__name__", "tuple"),
     Example("len(Grid(4, 4, 0).collapseRow([2, 2, 0, 0]))", 2),
-    Example(
-        "list(Grid(4, 4, 0).collapseRow([0, 0, 0, 2]))",
-        Satisfies("a different list and a flag", lambda found: found[0] != [0, 0, 0, 2]),
-    ),
+    Example("list(Grid(4, 4, 0).collapseRow([0, 0, 0, 2]))", different([0, 0, 0, 2])),
 )
 
 
 def unchanged_example(line: list[int]) -> Example:
-    """Check that `collapseRow` does not modify its argument."""
-    moves = collapsed(line) != line
-    return Example(
-        "list(grid.collapseRow(line))",
-        Satisfies(
-            "a different list and a flag", lambda found: not moves or line not in (found, found[0])
-        ),
-        given=f"grid = Grid(4, 4, 0)\nline = {line}",
-        then={"line": line},
-    )
+    """Return an example that checks that `collapseRow` does not modify its argument."""
+    given = f"grid = Grid(4, 4, 0)\nline = {line}"
+    expected: object = ... if collapsed(line) == line else different(line)
+    return Example("list(grid.collapseRow(line))", expected, given=given, then={"line": line})
 
 
 UNCHANGED_LISTS = tuple(map(unchanged_example, ([0, 0, 0, 2], [0, 2, 0, 4], [2, 4, 8, 16])))
 
 
 def scores(session: SubmissionSession) -> None:
-    """Check that merges add to the score, either in `collapseRow` or in its callers."""
-    for line, points in (([2, 2, 0, 0], 4), ([2, 4, 0, 0], 0), ([4, 4, 2, 2], 12)):
+    """Check that merges increase the score, either in `collapseRow` or in its callers."""
+    for line in lists("2 2 0 0 / 2 4 0 0 / 4 4 2 2 / 65536 65536 65536 65536"):
+        points = slide_line(tuple(line)).points
         session.begin()
         session.run(f"grid = Grid(4, 4, 0)\ngrid.collapseRow({line})")
         if session.run("grid.score").value == points:
@@ -385,52 +345,53 @@ def other_boards(seed: str) -> list[Rows]:
 
 def collapses(
     drawn: Callable[[str], Iterable[Rows]],
-    directions: Sequence[Direction],
-    ending: str,
-    expected: Callable[[Slide], object],
+    directions: Iterable[Direction],
+    ending: str = "\ngrid._grid",
+    expected: Callable[[Slide], object] = lambda slide: as_lists(slide.board.rows),
 ) -> Callable[[str], Iterator[Example]]:
-    """Return a function that yields examples of collapsing whole grids.
+    """Return a function that yields examples that collapse whole grids.
 
     Args:
-        drawn: Draws the boards from a seed.
+        drawn: Function that generates the boards from a seed.
         directions: The directions to collapse in.
-        ending: Code after the call; its last expression is the result.
-        expected: Returns the expected result for a slide.
+        ending: Code after the call, whose last expression is the result.
+        expected: Function that returns the expected result for a slide. Defaults to the grid after
+            the slide.
     """
     return lambda seed: (
         Example(
-            f"grid.collapse{direction.name.capitalize()}(){ending}",
+            f"grid.{method_of(direction)}(){ending}",
             expected(Board.from_rows(rows).slide(direction)),
             given=f"{grid_of(rows)}\ngrid.score = 100",
-            rank=rank_of(rows),
+            rank=len(tiles_of(rows)),
         )
         for rows in drawn(seed)
         for direction in directions
     )
 
 
-GRID = "\ngrid._grid"
-EVERY = tuple(Direction)
+def method_of(direction: Direction) -> str:
+    """Return the name of the method that collapses the grid in a direction."""
+    return f"collapse{direction.name.capitalize()}"
 
 
-def grid_after(slide: Slide) -> Rows:
-    """Return the grid after a slide."""
-    return as_lists(slide.board.rows)
+FLAGS = collapses(boards, Direction, "", lambda slide: slide.changed)
 
 
 # --- reference versions of other tasks' methods ---
 
 
 def replace_directions(grid_class: Any, moves: Any, uses: Any) -> None:
-    """Replace the submission's methods for the four directions with correct ones.
+    """Replace the submission's methods for the four directions with correct methods.
 
-    The reference methods cannot be used, because they update the list of empty cells. Students may
-    update this list in the methods of the grid or of the game, and the patch must not interfere.
+    The reference methods cannot be used here, because they also update the list of empty cells.
+    Students may update this list in the methods of either the grid or the game.
 
     Args:
         grid_class: The submission's `Grid`.
         moves: For each direction, whether its lines are columns, and whether they are reversed.
-        uses: Tells whether a method must be kept because it calls the method being checked.
+        uses: Function that returns whether a method calls the method under test. Such methods are
+            not replaced.
     """
     codes = [getattr(method, "__code__", None) for method in vars(grid_class).values()]
     updates = any("updateEmptiesSet" in code.co_names for code in codes if code)
@@ -464,7 +425,7 @@ DIRECTIONS = {
 
 
 def row_adds_points(grid_class: Any) -> bool:
-    """Return whether `collapseRow` itself adds the points, instead of its callers."""
+    """Return whether `collapseRow` itself adds the points, or leaves this to its callers."""
     counter = grid_class(4, 4, 0)
     counter.score = 0
     try:
@@ -475,7 +436,7 @@ def row_adds_points(grid_class: Any) -> bool:
 
 
 def without_row_points(grid_class: Any) -> None:
-    """Stop `collapseRow` from adding points, for programs whose callers add them."""
+    """Stop `collapseRow` from adding points, for programs whose other methods add the points."""
     row = grid_class.collapseRow
 
     def without_points(self: Any, lst: Any) -> Any:
@@ -491,10 +452,10 @@ METHODS = ("createGrid", "setCell", "getCell", "collapseRow", "updateEmptiesSet"
 
 
 def all_but(*about: str) -> tuple[str, ...]:
-    """Return a patch that replaces all methods except `about` with the reference version.
+    """Return a patch that replaces every method except `about` with the reference version.
 
-    Methods that call the one being checked are kept. Otherwise two methods that only call each
-    other would both pass, because each would be checked with a correct version of the other.
+    Methods that call the checked method are kept. If they were replaced too, two methods that do
+    nothing but call each other would both pass.
     """
     names = [name for name in METHODS if name not in about]
     asked = [name for name in about if name in DIRECTIONS]
@@ -505,7 +466,10 @@ def all_but(*about: str) -> tuple[str, ...]:
 
 
 def all_but_points() -> tuple[str, ...]:
-    """Return a patch that keeps the callers of `collapseRow`, if they add the points."""
+    """Return a patch that keeps the methods that call `collapseRow`.
+
+    If the student's `collapseRow` adds no points, its replacement adds none either.
+    """
     before = calling(row_adds_points, "Grid", result="_rows_count")
     after = calling(without_row_points, "Grid")
     lines = after.rstrip().split("\n")
@@ -518,15 +482,15 @@ ANY_SIZE = "grids of other sizes"
 
 
 def _task(id: str, *checks: Check, about: tuple[str, ...]) -> Task:
-    """Return a task with its checks; its patches replace all methods except `about`."""
-    return replace(SHEET[id], checks=checks, reference_patches=all_but(*about))
+    """Return a task with its checks, and with patches that replace all methods except `about`."""
+    return SHEET.task(id, *checks, patches=all_but(*about))
 
 
 TASKS = (
     _task(
         "1",
-        Check("four rows of four zeros", CREATED),
-        Check("changing one row leaves the others unchanged", INDEPENDENT_ROWS),
+        Check("four rows of four zeros", [Example("Grid(4, 4, 0).createGrid(4, 4)", EMPTY)]),
+        Check("changing one row leaves the others unchanged", [INDEPENDENT_ROWS]),
         Check("any number of rows and columns works", CREATED_OTHERS),
         about=("createGrid",),
     ),
@@ -540,11 +504,8 @@ TASKS = (
     ),
     _task(
         "3",
-        Check(
-            "True while a cell is empty",
-            lambda seed: can_collapse([SPARSE, *with_one_gap(), *packed(seed)]),
-        ),
-        Check("True on a full grid with equal neighbours", can_collapse(with_one_pair())),
+        Check("True while a cell is empty", gaps),
+        Check("True on a full grid with equal neighbours", EQUAL_NEIGHBOURS),
         Check("False on a full grid without equal neighbours", can_collapse([checkered(), FULL])),
         Check("collapsible changes nothing", UNCHANGED),
         Check("looks at the grid, not at emptiesSet", WRONG_EMPTIES),
@@ -553,8 +514,8 @@ TASKS = (
     ),
     _task(
         "4",
-        Check("returns the collapsed list", line_examples(list_example), weight=2),
-        Check("the second value says whether the list changed", line_examples(flag_example)),
+        Check("returns the collapsed list", partial(line_examples, part=0), weight=2),
+        Check("the second value says whether the list changed", partial(line_examples, part=1)),
         Check("returns two values", PAIR),
         Check("the given list is not changed", UNCHANGED_LISTS),
         Check("merges add to the score", run=scores),
@@ -565,23 +526,20 @@ TASKS = (
         "5",
         *(
             Check(
-                f"collapse{direction.name.capitalize()}",
-                collapses(boards, [direction], GRID, grid_after),
+                method_of(direction),
+                collapses(boards, [direction]),
                 weight=2,
-                reference_patches=all_but(f"collapse{direction.name.capitalize()}"),
+                reference_patches=all_but(method_of(direction)),
             )
             for direction in Direction
         ),
-        Check(
-            "each returns whether any line changed",
-            collapses(boards, EVERY, "", lambda slide: slide.changed),
-        ),
+        Check("each returns whether any line changed", FLAGS),
         Check(
             "each adds its merges to the score, once",
-            collapses(boards, EVERY, "\ngrid.score", lambda slide: 100 + slide.points),
+            collapses(boards, Direction, "\ngrid.score", lambda slide: 100 + slide.points),
             reference_patches=(*all_but(*DIRECTIONS), *all_but_points()),
         ),
-        Check(ANY_SIZE, collapses(other_boards, EVERY, GRID, grid_after)),
+        Check(ANY_SIZE, collapses(other_boards, Direction)),
         about=tuple(DIRECTIONS),
     ),
     _task(

@@ -1,7 +1,7 @@
-"""The five tests of the CMPUT 175 assignment. Run this file to run all of them.
+"""The five tests of the CMPUT 175 assignment.
 
-They test the `game` module in the same folder and print one line per test. This file is handed out
-to students.
+The tests import the `game` module in the same folder, and print one line per test. This file is
+handed out to students.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _ROWS = {
     "g": ([2, 8, 4, 4], ([2, 8, 8, 0], True)),
 }
 
-# The empty cells listed in (a) are wrong on purpose: `collapsible` must look at the grid.
+# The lists of empty cells in (a) are wrong on purpose, because `collapsible` must look at the grid.
 _GRIDS = {
     "a": ([0, 1, 2, 3, 4, 5, 6, 8], [[0, 0, 0, 0], [0, 0, 0, 4], [2, 0, 2, 16], [2, 4, 4, 2]]),
     "b": ([], [[2, 8, 2, 4], [4, 4, 8, 2], [2, 8, 2, 4], [4, 2, 4, 2]]),
@@ -36,11 +36,8 @@ def testCollapseRow() -> None:
     print("Running tests for collapseRow()")
     grid = game.Grid()
     for name, (row, expected) in _ROWS.items():
-        print(
-            f"Test ({name}) passed."
-            if grid.collapseRow(row) == expected
-            else f"Test ({name}) failed"
-        )
+        passed = grid.collapseRow(row) == expected
+        print(f"Test ({name}) passed." if passed else f"Test ({name}) failed")
 
 
 def testCollapseLeft() -> None:
@@ -64,7 +61,7 @@ def testCollapseDown() -> None:
 
 
 def testCollapsible() -> None:
-    """Test `collapsible` on four grids, the last of them stuck."""
+    """Test `collapsible` on four grids. The last grid has no possible move."""
     print("Running test for collapsible()")
     grid = game.Grid()
     for name, (empties, rows) in _GRIDS.items():
@@ -84,14 +81,9 @@ def testEmpties() -> None:
     print("Empties set test passed." if passed else "Empties set test failed.")
 
 
-def main() -> None:
-    """Run all tests in the document's order."""
-    testCollapseRow()
-    testCollapseLeft()
-    testCollapseDown()
-    testCollapsible()
-    testEmpties()
-
-
-if __name__ == "__main__":
-    main()
+# Uncomment the tests for the functions you want to check.
+# testCollapseRow()
+# testCollapseLeft()
+# testCollapseDown()
+# testCollapsible()
+# testEmpties()

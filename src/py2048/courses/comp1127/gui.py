@@ -1,19 +1,19 @@
-"""Shanice's module: the window, the board and the number tiles.
+"""The module of Shanice, a character in the assignment: the window, the board and the tiles.
 
-These are the eleven functions of the document's Table 1. Importing the module needs no display;
-`setup` opens the window. The drawing functions do nothing on a board without an open window, so any
-object with ``numbers`` and ``score`` works as a board.
+These are the eleven functions in Table 1 of the assignment. The module can be imported without a
+display, and `setup` opens the window. The drawing functions do nothing on a board without an open
+window, so any object with ``numbers`` and ``score`` works as a board.
 
-Students receive this file together with ``gui_window.py`` and ``pictures.py``, so it has to run
-without py2048. The grader replaces ``gui_window.py`` with a version that draws nothing.
+Students receive this file together with ``gui_window.py`` and ``pictures.py``, so it must not
+import py2048. The grader replaces ``gui_window.py`` with a version that draws nothing.
 
-The table contradicts itself in three places; the module resolves them as follows:
+The table contradicts itself in three places, which the module resolves as follows:
 
-- `put` stores a tile in ``board.numbers`` under the key it was given. (The table's example passes
-  "1" and finds "Tile number 1".)
-- A new board has the score 0. (The table's example shows 436.)
-- `remove_number` erases the picture and leaves ``board.numbers`` alone, because problem 18 asks
-  the student to remove the key.
+- `put` stores a tile in ``board.numbers`` under the given key. (The table's example passes "1" and
+  finds "Tile number 1".)
+- The score of a new board is 0. (The table's example shows 436.)
+- `remove_number` erases the picture but does not change ``board.numbers``, because in problem 18
+  the student removes the key.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class NumberTile:
 
 
 def _window_module() -> Any:
-    """Import the module that draws; it needs tkinter."""
+    """Import the module that draws the window, which requires tkinter."""
     if __package__:
         from py2048.courses.comp1127 import gui_window
     else:  # if copied to a student's folder
@@ -76,7 +76,7 @@ R = TypeVar("R")
 
 
 def _with_aliases(**aliases: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Make a function accept the table's parameter names as keywords.
+    """Make a function accept other names for its parameters, as used in the assignment.
 
     With ``_with_aliases(game_board="board")``, the keyword ``game_board`` sets ``board``.
     """
@@ -96,7 +96,7 @@ _with_board = _with_aliases(game_board="board")
 
 
 def setup() -> tuple[WindowFrame, BoardFrame]:
-    """Open the window; return the window frame and an empty board.
+    """Open the window, and return the window frame and an empty board.
 
     Raises:
         MissingExtraError: If Python has no tkinter.
@@ -125,7 +125,7 @@ def put(board: BoardFrame, key: str, number: NumberTile | None, row: int, column
     """Place a tile on a cell and store its position in ``board.numbers`` under `key`.
 
     Returns:
-        Whether the tile was placed. It is not placed if the cell is outside the board or if
+        Whether the tile was placed. A tile is not placed if the cell is outside the board, or if
         `number` is None, which `find_number` returns for values above 2048.
     """
     if number is None or not (0 <= row < ROWS and 0 <= column < COLUMNS):
@@ -138,20 +138,20 @@ def put(board: BoardFrame, key: str, number: NumberTile | None, row: int, column
 
 @_with_board
 def find_position(board: BoardFrame, key: str) -> tuple[int, int] | None:
-    """Return the (row, column) of the tile `key`, or None if there is none."""
+    """Return the (row, column) of the tile `key`, or None if there is no such tile."""
     return board.numbers.get(key)
 
 
 @_with_board
 def remove_number(board: BoardFrame, key: str) -> None:
-    """Erase the picture of the tile `key`; ignore unknown keys."""
+    """Erase the picture of the tile `key`. Unknown keys are ignored."""
     if _has_window(board):
         board.erase_tile(key)
 
 
 @_with_aliases(number="value")
 def find_number(value: int) -> NumberTile | None:
-    """Return the tile with this value (2, 4, 8 … 2048), or None for other values."""
+    """Return the tile with a value (2, 4, 8 … 2048), or None for other values."""
     try:
         return _TILES.get(value)
     except TypeError:  # unhashable, such as a list
@@ -166,10 +166,10 @@ def move_number(
     update_grid: Callable[[int, int, int], tuple[int, int]],
     move_by_distance: Callable[[BoardFrame, str, int, int, int], bool],
 ) -> bool:
-    """Move the tile `key` one cell in `direction`, using two functions of the student's program.
+    """Move the tile `key` by a cell in `direction`, using two functions of the student's program.
 
-    ``update_grid(row, column, direction)`` returns the tile's new cell. If the cell is different,
-    ``board.numbers`` is updated and ``move_by_distance(board, key, horizontal, vertical,
+    ``update_grid(row, column, direction)`` returns the tile's new cell. If the tile has moved,
+    ``board.numbers`` is updated, and ``move_by_distance(board, key, horizontal, vertical,
     direction)`` animates the tile. Both distances are in pixels and never negative.
 
     Returns:
@@ -189,7 +189,7 @@ def move_number(
 
 @_with_board
 def update_score(board: BoardFrame) -> None:
-    """Show the current ``board.score`` below the board."""
+    """Show the value of ``board.score`` below the board."""
     if _has_window(board):
         board.show_score()
 
@@ -198,7 +198,7 @@ def update_score(board: BoardFrame) -> None:
 def move_tile(board: BoardFrame, key: str, horizontal: int, vertical: int) -> None:
     """Shift the picture of the tile `key` by a number of pixels.
 
-    Positive distances go right and down, negative ones left and up.
+    Positive distances go right and down, negative distances left and up.
     """
     if _has_window(board):
         board.shift_tile(key, horizontal, vertical)
@@ -206,7 +206,7 @@ def move_tile(board: BoardFrame, key: str, horizontal: int, vertical: int) -> No
 
 @_with_board
 def game_over(board: BoardFrame, winner: bool) -> None:
-    """Show the message for a won game if `winner`, otherwise for a lost game."""
+    """Show the message for a won game if `winner` is true, otherwise for a lost game."""
     if _has_window(board):
         board.show_message(WON if winner else LOST)
 

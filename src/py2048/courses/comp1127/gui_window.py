@@ -1,7 +1,7 @@
-"""The window, the board and the tile pictures. No other module of the course needs Tk.
+"""The window, the board and the tile pictures. All Tk code of the course is in this module.
 
-Tiles are drawn with Pillow and its built-in font, so no files are read. If the player closes the
-window during an animation, the student's program continues, but nothing more is drawn.
+Tiles are drawn with Pillow and its built-in font, so the module reads no files. If the player
+closes the window during an animation, the student's program continues, but nothing more is drawn.
 """
 
 from __future__ import annotations
@@ -14,14 +14,9 @@ from typing import Any
 from PIL import Image, ImageDraw, ImageFont
 
 if __package__:
-    from py2048.courses.pictures import SCALE, photo, rounded, smaller
+    from py2048.courses import pictures
 else:  # if copied to a student's folder
-    from pictures import (  # type: ignore[import-not-found, no-redef]
-        SCALE,
-        photo,
-        rounded,
-        smaller,
-    )
+    import pictures  # type: ignore[import-not-found, no-redef]
 
 TILE = 126
 """Side of a tile, in pixels."""
@@ -49,22 +44,22 @@ COLOURS = {
 
 
 def draw_square(colour: str) -> Image.Image:
-    """Draw a tile without a number; its corners are transparent."""
-    return rounded(TILE, 12, colour)
+    """Draw a tile with transparent corners, without a number."""
+    return pictures.rounded(TILE, 12, colour)
 
 
 def draw_tile(value: int) -> Image.Image:
-    """Draw the tile with `value`, a key of `COLOURS`."""
+    """Draw the tile with `value`, which is a key of `COLOURS`."""
     background, ink = COLOURS[value]
     text = str(value)
-    digits = Image.new("RGBA", (TILE * SCALE, TILE * SCALE), f"{ink}00")
-    size = {1: 62, 2: 58, 3: 48, 4: 38}[len(text)] * SCALE
-    font, middle = ImageFont.load_default(size), TILE * SCALE / 2
-    # The font has no bold weight, so an outline in the text colour imitates it.
+    digits = Image.new("RGBA", (TILE * pictures.SCALE, TILE * pictures.SCALE), f"{ink}00")
+    size = {1: 62, 2: 58, 3: 48, 4: 38}[len(text)] * pictures.SCALE
+    font, middle = ImageFont.load_default(size), TILE * pictures.SCALE / 2
+    # The font has no bold weight, which is imitated by an outline in the text colour.
     ImageDraw.Draw(digits).text(
-        (middle, middle), text, ink, font, anchor="mm", stroke_width=SCALE, stroke_fill=ink
+        (middle, middle), text, ink, font, anchor="mm", stroke_width=pictures.SCALE, stroke_fill=ink
     )
-    return Image.alpha_composite(draw_square(background), smaller(digits))
+    return Image.alpha_composite(draw_square(background), pictures.smaller(digits))
 
 
 ROWS = COLUMNS = 4
@@ -77,7 +72,7 @@ BAND = (250, 244, 236, 255)
 BAND_HEIGHT = 130
 
 MIN_STEP_S = 0.004
-"""Minimum time between two animation steps, in seconds."""
+"""Minimum time between two steps of an animation, in seconds."""
 
 
 class WindowFrame(tk.Tk):
@@ -102,17 +97,17 @@ class WindowFrame(tk.Tk):
             self.closed = True
 
     def destroy(self) -> None:
-        """Close the window; do nothing if it is already closed."""
+        """Close the window, unless it is already closed."""
         if not self.closed:
             self.closed = True
             super().destroy()
 
     def bind(self, *args: Any, **kwargs: Any) -> Any:
-        """Like `tkinter.Misc.bind`, but do nothing once the window is closed."""
+        """Like `tkinter.Misc.bind`, but does nothing once the window is closed."""
         return None if self.closed else super().bind(*args, **kwargs)
 
     def unbind(self, sequence: str, funcid: str | None = None) -> None:
-        """Like `tkinter.Misc.unbind`, but do nothing once the window is closed."""
+        """Like `tkinter.Misc.unbind`, but does nothing once the window is closed."""
         if not self.closed:
             super().unbind(sequence, funcid)
 
@@ -128,7 +123,7 @@ class BoardFrame(tk.Frame):
     """The board, with its tiles and score, drawn on a canvas.
 
     Attributes:
-        numbers: The (row, column) of each tile, by key; both count from 0.
+        numbers: Maps each tile's key to its (row, column), counted from 0.
         score: The score.
     """
 
@@ -151,10 +146,10 @@ class BoardFrame(tk.Frame):
         return self.window.closed
 
     def show_tile(self, key: str, number: Any, row: int, column: int) -> None:
-        """Draw the tile `key` on a cell, replacing its old picture; `number` is a `NumberTile`."""
+        """Draw the tile `key` on a cell, replacing its old picture. `number` is a `NumberTile`."""
         self.erase_tile(key)
         if number.value not in self._pictures:
-            self._pictures[number.value] = photo(self, number.image)
+            self._pictures[number.value] = pictures.photo(self, number.image)
         picture = self._pictures[number.value]
         self._items[key] = self.canvas.create_image(*_corner(row, column), image=picture)
         self.canvas.itemconfigure(self._items[key], anchor="nw", tags="tile")
@@ -165,7 +160,7 @@ class BoardFrame(tk.Frame):
             self.canvas.delete(self._items.pop(key))
 
     def shift_tile(self, key: str, horizontal: int, vertical: int) -> None:
-        """Move the picture of the tile `key` by pixel distances and redraw."""
+        """Move the picture of the tile `key` by a distance in pixels, and redraw."""
         if key not in self._items:
             return
         self.canvas.tag_raise(self._items[key])
@@ -179,7 +174,7 @@ class BoardFrame(tk.Frame):
         self.canvas.itemconfigure(self.score_text, text=f"Score: {self.score}")
 
     def show_message(self, text: str) -> None:
-        """Dim the cells and show `text` on a band across them."""
+        """Dim the cells and show `text` on a horizontal band over them."""
         self.canvas.delete("message")
         self.canvas.create_image(0, 0, image=self._overlay, anchor="nw", tags="message")
         self.canvas.create_text(
@@ -188,10 +183,10 @@ class BoardFrame(tk.Frame):
 
     def _draw_background(self) -> None:
         """Draw the empty cells and the score."""
-        self._empty = photo(self, draw_square(EMPTY))
+        self._empty = pictures.photo(self, draw_square(EMPTY))
         overlay = Image.new("RGBA", (SIDE, SIDE), DIMMING)
         overlay.paste(BAND, (0, (SIDE - BAND_HEIGHT) // 2, SIDE, (SIDE + BAND_HEIGHT) // 2))
-        self._overlay = photo(self, overlay)
+        self._overlay = pictures.photo(self, overlay)
         for row in range(ROWS):
             for column in range(COLUMNS):
                 self.canvas.create_image(*_corner(row, column), image=self._empty, anchor="nw")
@@ -205,7 +200,7 @@ class BoardFrame(tk.Frame):
         return font.Font(self, family=family, size=-pixels, weight="bold")
 
     def _pace(self) -> None:
-        """Wait until `MIN_STEP_S` have passed since the last step."""
+        """Wait until `MIN_STEP_S` seconds have passed since the last step."""
         wait = self._last_step + MIN_STEP_S - time.monotonic()
         if wait > 0:
             time.sleep(wait)
@@ -213,7 +208,7 @@ class BoardFrame(tk.Frame):
 
 
 def _corner(row: int, column: int) -> tuple[int, int]:
-    """Return the top left pixel of a cell's tile."""
+    """Return the pixel position of a tile's top left corner."""
     return GAP + column * (TILE + GAP), GAP + row * (TILE + GAP)
 
 

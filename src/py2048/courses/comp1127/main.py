@@ -1,6 +1,6 @@
-"""The finished program: a grid of numbers, and a window whose tiles follow it.
+"""The reference solution: a grid of numbers, and a window with tiles that mirror the grid.
 
-The functions are in the order of the document's problems, whose numbers are in the docstrings.
+The functions are in the order of the assignment's problems, whose numbers are in the docstrings.
 `grid` and all functions are looked up in the module at run time, so a grader can replace any of
 them at any time.
 """
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Cell = tuple[int, int]
     Event = tkinter.Event[Any]
 
-# Problem 1. 0 is an empty slot.
+# Problem 1. An empty slot contains 0.
 grid = [[0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]
 
 # The four directions
@@ -32,7 +32,7 @@ DOWN = 2
 RIGHT = 3
 LEFT = 4
 
-# Number of tiles created so far, and the direction of each arrow key
+# The number of tiles created so far, and the direction that each arrow key stands for
 helper = {"count": 0, "Right": RIGHT, "Up": UP, "Left": LEFT, "Down": DOWN}
 
 # The arrow keys, as Tk names them
@@ -41,7 +41,7 @@ controls = ["<Right>", "<Left>", "<Up>", "<Down>"]
 # Animation step, in pixels
 transition_value = 20
 
-# Change of row and column for one step in each direction
+# For each direction, the change of row and column in one step
 steps = {UP: (-1, 0), DOWN: (1, 0), RIGHT: (0, 1), LEFT: (0, -1)}
 
 
@@ -51,7 +51,7 @@ def empty_slots() -> list[Cell]:
 
 
 def random_position() -> Cell:
-    """Return a random empty slot (problem 3)."""
+    """Return a randomly chosen empty slot (problem 3)."""
     return random.choice(empty_slots())
 
 
@@ -59,7 +59,7 @@ random_slot = random_position  # the name in the document's example
 
 
 def add_random_number(board: BoardFrame) -> Cell:
-    """Put a random number on a random empty slot; return the slot (problem 4)."""
+    """Put a random number on a random empty slot, and return the slot (problem 4)."""
     helper["count"] += 1
     row, column = random_position()
     number = gui.random_number()
@@ -69,23 +69,23 @@ def add_random_number(board: BoardFrame) -> Cell:
 
 
 def find_identifier(board: BoardFrame, row: int, column: int) -> str | None:
-    """Return the key of the tile on a slot, or None if it is empty (problem 5)."""
+    """Return the key of the tile on a slot, or None if the slot is empty (problem 5)."""
     for key, place in board.numbers.items():
         if place == (row, column):
             return key
     return None
 
 
-find_key = find_identifier  # the name in the document's main section
+find_key = find_identifier  # The name in the assignment's main section.
 
 
 def update_grid(row: int, column: int, direction: int) -> Cell:
-    """Move the number on a slot one step (problem 6).
+    """Move the number in a slot one step in a direction (problem 6).
 
-    It moves into an empty slot, or merges with an equal number.
+    The number moves to an empty slot, or merges with an equal number.
 
     Returns:
-        The number's new slot, or the same slot if it cannot move.
+        The number's new slot, or its old slot if the number cannot move.
     """
     down, right = steps.get(direction, (0, 0))
     new_row, new_column = row + down, column + right
@@ -101,13 +101,12 @@ def update_grid(row: int, column: int, direction: int) -> Cell:
 def animate_movement(
     board: BoardFrame, key: str, horizontal: int, vertical: int, direction: int
 ) -> bool:
-    """Move a tile in small steps, then merge it (problems 7 and 19).
+    """Move a tile in small steps, then merge the tile if possible (problems 7 and 19).
 
     The distances are in pixels and never negative.
 
     Returns:
-        Whether the tile may move further: False if it has merged, or if the key or direction is
-        unknown.
+        Whether the tile may move further. False after a merge, and for an unknown key or direction.
     """
     if key not in board.numbers or direction not in steps:
         return False
@@ -124,61 +123,53 @@ def animate_movement(
 
 
 def move(board: BoardFrame, key: str, direction: int) -> None:
-    """Move a tile slot by slot until it is blocked or has merged (problem 8)."""
+    """Move a tile slot by slot until the tile is blocked or has merged (problem 8)."""
     if gui.move_number(board, key, direction, update_grid, animate_movement):
         move(board, key, direction)
 
 
 def move_all_down(board: BoardFrame) -> None:
-    """Move all tiles down: column by column, the lowest tile first (problem 9)."""
-    for column in range(4):
-        for row in (3, 2, 1, 0):
-            move_slot(board, row, column, DOWN)
+    """Move all tiles down, column by column, starting with the lowest tile (problem 9)."""
+    slots = [(row, column) for column in range(4) for row in (3, 2, 1, 0)]
+    move_slots(board, slots, DOWN)
 
 
 def move_all_up(board: BoardFrame) -> None:
-    """Move all tiles up: column by column, the highest tile first (problem 10)."""
-    for column in range(4):
-        for row in (0, 1, 2, 3):
-            move_slot(board, row, column, UP)
+    """Move all tiles up, column by column, starting with the highest tile (problem 10)."""
+    slots = [(row, column) for column in range(4) for row in (0, 1, 2, 3)]
+    move_slots(board, slots, UP)
 
 
 def move_all_right(board: BoardFrame) -> None:
-    """Move all tiles right: row by row, the rightmost tile first (problem 11)."""
-    for row in range(4):
-        for column in (3, 2, 1, 0):
-            move_slot(board, row, column, RIGHT)
+    """Move all tiles right, row by row, starting with the rightmost tile (problem 11)."""
+    slots = [(row, column) for row in range(4) for column in (3, 2, 1, 0)]
+    move_slots(board, slots, RIGHT)
 
 
 def move_all_left(board: BoardFrame) -> None:
-    """Move all tiles left: row by row, the leftmost tile first (problem 12)."""
-    for row in range(4):
-        for column in (0, 1, 2, 3):
-            move_slot(board, row, column, LEFT)
+    """Move all tiles left, row by row and from left to right (problem 12)."""
+    slots = [(row, column) for row in range(4) for column in (0, 1, 2, 3)]
+    move_slots(board, slots, LEFT)
 
 
-def move_slot(board: BoardFrame, row: int, column: int, direction: int) -> None:
-    """Move the tile on a slot, if there is one."""
-    key = find_identifier(board, row, column)
-    if key is not None:
-        move(board, key, direction)
+def move_slots(board: BoardFrame, slots: list[Cell], direction: int) -> None:
+    """Move the tiles on these slots in order. Empty slots are skipped."""
+    for row, column in slots:
+        key = find_identifier(board, row, column)
+        if key is not None:
+            move(board, key, direction)
 
 
 def move_all(board: BoardFrame, event: Event) -> None:
-    """Move all tiles in the direction of the arrow key pressed (problem 13)."""
+    """Move all tiles in the direction of the pressed arrow key (problem 13)."""
     direction = helper.get(event.keysym)
-    if direction == UP:
-        move_all_up(board)
-    elif direction == DOWN:
-        move_all_down(board)
-    elif direction == RIGHT:
-        move_all_right(board)
-    elif direction == LEFT:
-        move_all_left(board)
+    moves = {UP: move_all_up, DOWN: move_all_down, RIGHT: move_all_right, LEFT: move_all_left}
+    if direction in moves:
+        moves[direction](board)
 
 
 def keyboard_callback(event: Event, frame: WindowFrame, board: BoardFrame) -> None:
-    """Play a turn; keys pressed during the animation are ignored (problems 14, 21)."""
+    """Play a turn, and ignore keys pressed during the animation (problems 14 and 21)."""
     unbind(frame)
     before = deepcopy(grid)
     move_all(board, event)
@@ -189,9 +180,9 @@ def keyboard_callback(event: Event, frame: WindowFrame, board: BoardFrame) -> No
 
 
 def bind(frame: WindowFrame, board: BoardFrame) -> None:
-    """Bind the arrow keys, so that each of them plays a turn (problem 15)."""
+    """Bind the arrow keys, so that each key plays a turn (problem 15)."""
     callback = lambda event: keyboard_callback(event, frame, board)  # noqa: E731
-    # The problem asks for `map`, which is lazy; `list` consumes it.
+    # The problem asks for `map`, which is lazy, so `list` consumes it.
     list(map(lambda control: frame.bind(control, callback), controls))  # noqa: C417
 
 
@@ -201,9 +192,9 @@ def unbind(frame: WindowFrame) -> None:
 
 
 def merge(board: BoardFrame, key: str) -> bool:
-    """Merge the two tiles on the slot of `key`; return whether there were two (problem 18).
+    """Merge the two tiles on the slot of `key`, and return whether two were found (problem 18).
 
-    The grid already holds the sum, which is also added to the score.
+    The grid already contains the sum, which is also added to the score.
     """
     place = gui.find_position(board, key)
     others = [other for other, slot in board.numbers.items() if slot == place and other != key]
@@ -221,7 +212,7 @@ def merge(board: BoardFrame, key: str) -> bool:
 
 
 def is_game_over(board: BoardFrame) -> bool:
-    """Show a message if the game is won or lost; return whether it is (problem 20)."""
+    """Show a message if the game is won or lost, and return whether it is over (problem 20)."""
     winner = any(2048 in row for row in grid)
     if not winner and can_move():
         return False

@@ -1,7 +1,7 @@
 """Define the names that examples use. Runs before each example.
 
-The code runs in the submission's process, where `main` is the student's module and py2048 cannot be
-imported.
+This code runs in the submission's process, in which `main` is the student's module and py2048
+cannot be imported.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ UP, DOWN, RIGHT, LEFT = 1, 2, 3, 4
 
 
 def restore_given_names() -> None:
-    """Restore gui functions and frame methods that an example has replaced.
+    """Restore functions of gui and methods of the frame that an example has replaced.
 
-    Names imported with ``from gui import *`` become functions that look up the current function in
-    gui at each call.
+    Names imported with ``from gui import *`` become functions that call the current function in
+    gui.
     """
     given = vars(gui).setdefault("_given", {name: vars(gui)[name] for name in gui.__all__})
     vars(gui).update(given)

@@ -1,6 +1,6 @@
 """Automatic grading of submissions, shared by all courses.
 
-Course authors need the names below; ``docs/how-to/write-a-graded-task.md`` shows how to use them.
+Authors of courses need the names below, as ``docs/how-to/write-a-graded-task.md`` explains.
 """
 
 from __future__ import annotations

@@ -1,15 +1,16 @@
 """Test whether a submission's random draws have the required probabilities.
 
-This is Wald's sequential probability ratio test: it looks at one draw at a time and stops as soon
-as it can decide. It rejects a correct program with a probability of at most `FALSE_ALARM`,
-regardless of the number of draws. It misses a fault of the tested size with a probability of about
-`MISSED`, given enough draws.
+This is Wald's sequential probability ratio test, which considers one draw at a time and stops as
+soon as it can decide. The test rejects a correct program with a probability of at most
+`FALSE_ALARM`, regardless of the number of draws. Given enough draws, the test misses a fault of the
+tested size with a probability of about `MISSED`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from py2048.core.language import _
 from py2048.courses.grading.session import SubmissionSession
@@ -22,13 +23,14 @@ class Odds:
     """Sequential test of an event's probability.
 
     Args:
-        fault: Relative error to detect in the probability, in either direction.
+        fault: Relative deviation from the correct probability, up or down, that the test should
+            detect.
         of: Number of tests in the same check, which share the false alarm rate.
     """
 
     def __init__(self, fault: float = 0.2, of: int = 1) -> None:
         self._limit = math.log(2 * of / FALSE_ALARM)
-        # Log-likelihood ratios, keyed by the faulty probability relative to the correct one.
+        # Log-likelihood ratios, keyed by the ratio of the faulty to the correct probability.
         self._evidence = {1 - fault: 0.0, 1 + fault: 0.0}
         self.seen = 0
         self.due = 0.0
@@ -40,7 +42,7 @@ class Odds:
         return self.wrong or not self._evidence
 
     def note(self, odds: float, *, came: bool) -> None:
-        """Record a draw, given the event's probability and whether the event occurred."""
+        """Record a draw: the probability of an event, and whether the event occurred."""
         self.seen += came
         self.due += odds
         for times, evidence in list(self._evidence.items() if odds < 1 else ()):
@@ -56,8 +58,23 @@ class Odds:
 BATCH_SIZE, MAX_BATCHES = 500, 12
 
 
-def draws_evenly(session: SubmissionSession, code: str, values: Sequence[object]) -> None:
-    """Fail unless evaluating `code` repeatedly yields all `values` with equal probability."""
+def judge_cells(session: SubmissionSession, tests: Mapping[Any, Odds], wanted: str) -> None:
+    """Fail if tiles appeared too often or too rarely on one of the tested cells."""
+    for cell, odds in tests.items():
+        if odds.wrong:
+            found = _("{seen} on {place}; {due} were expected")
+            session.fail(wanted, found.format(seen=odds.seen, place=cell, due=round(odds.due)))
+
+
+def draws_evenly(
+    session: SubmissionSession, code: str, values: Sequence[object], given: str
+) -> None:
+    """Fail unless repeated evaluations of `code` yield all `values` with equal probability.
+
+    The code `given` runs once before the evaluations.
+    """
+    session.begin()
+    session.expect(given)
     tests = [Odds(of=len(values)) for _ in values]
     odds = 1 / len(values)
     for batch in range(MAX_BATCHES):

@@ -1,7 +1,7 @@
-"""Grade submissions: load the program, run the checks of every task, add up the marks.
+"""Grade submissions: load the program, run the checks of every task, and add up the marks.
 
 Several submissions are graded in parallel. Results are yielded as soon as they are ready, and can
-be appended to a file so that an interrupted run can be resumed.
+be appended to a file, so that an interrupted run can be resumed.
 """
 
 from __future__ import annotations
@@ -17,14 +17,15 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
-from py2048.core.errors import CourseError, MissingExtraError
+from py2048.core.errors import CourseError, MissingExtraError, os_errors_as
 from py2048.core.language import N_, _, use_language
 from py2048.courses.grading.report import CheckResult, GradeReport, TaskResult, grader_version
-from py2048.courses.grading.sandbox import ProcessDied, SandboxConfig
+from py2048.courses.grading.sandbox import SandboxConfig
 from py2048.courses.grading.session import (
     CALLED,
     RunAborted,
     SubmissionSession,
+    TimeUp,
     load_program,
     submission_folder,
 )
@@ -34,14 +35,13 @@ from py2048.courses.grading.tasks import (
     CheckFailed,
     Grading,
     PatchFailed,
-    SubmissionCrash,
     Task,
     printable,
     validate,
 )
 from py2048.courses.grading.traps import boards_of, trap_of
 
-# Errors raised in a check's own code by values of the wrong type.
+# Errors that a check's code raises if a value has the wrong type.
 WRONG_TYPE_ERRORS = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError)
 PATCHED = N_("# with correct versions of the other tasks' functions")
 
@@ -49,14 +49,15 @@ PATCHED = N_("# with correct versions of the other tasks' functions")
 def grade(
     submission: Submission, grading: Grading, sandbox: SandboxConfig, secret: str = ""
 ) -> GradeReport:
-    """Grade one submission; errors in it never affect others.
+    """Grade one submission. Errors in a submission never affect other submissions.
 
-    With a course's `secret`, random examples are seeded with the secret and the submission's files,
-    so they differ between submissions but not between runs. Without a secret, all submissions get
-    the same examples.
+    With the `secret` of a course, random examples depend on the secret and the submission's files.
+    The examples differ between submissions, but not between runs. Without a secret, all submissions
+    get the same examples.
 
     A submission that cannot be graded gets a `problem` and no marks. If the grader itself fails,
-    the report has a `failure` and counts as ungraded.
+    the report has a `failure` and counts as ungraded. Tasks not graded within the sandbox's
+    wall-clock limit are undecided.
 
     Raises:
         RunAborted: If the run ends while this submission is being graded.
@@ -65,7 +66,7 @@ def grade(
     prepared: PreparedSubmission | None = None
     session: SubmissionSession | None = None
     tasks: list[TaskResult] = []
-    problem, failure, key, seed = submission.problem, "", "", ""
+    problem, failure, key, seed, undecided = submission.problem, "", "", "", False
     with submission_folder() as folder, use_language(grading.language):
         try:
             key = result_key(submission, grading, secret)
@@ -73,13 +74,14 @@ def grade(
             if not problem:
                 prepared = prepare(submission, grading, folder)
                 grading = prepared.grading
-                with SubmissionSession(grading, prepared, sandbox, seed) as session:
-                    try:
-                        with use_language(grading.language):
-                            _grade_tasks(session, tasks)
-                    finally:
-                        if session.runner.out_of_time:
-                            key = ""  # the result depends on the time available
+                with (
+                    SubmissionSession(grading, prepared, sandbox, seed) as session,
+                    use_language(grading.language),
+                ):
+                    load_program(session)
+                    tasks.extend(grade_task(task, session) for task in grading.tasks)
+        except TimeUp:
+            undecided = True
         except Unreadable as error:
             problem = str(error)
         except RunAborted:
@@ -87,7 +89,10 @@ def grade(
         except Exception as error:  # noqa: BLE001 - one submission must not end the class's run
             failure, key = _failure(error, session), ""
     with use_language(grading.language):
-        missing = [_task_result(task, grading) for task in grading.tasks[len(tasks) :]]
+        missing = [
+            replace(_task_result(task, grading), undecided=undecided)
+            for task in grading.tasks[len(tasks) :]
+        ]
     return GradeReport(
         name=submission.name,
         course=grading.course,
@@ -105,7 +110,7 @@ def grade(
 
 
 def import_line(prepared: PreparedSubmission) -> str:
-    """Return the line to type before an example; empty if examples are not Python."""
+    """Return the line to type before an example, or "" if examples are not Python."""
     if not prepared.grading.opening:
         return ""
     module = Path(prepared.file).stem
@@ -127,22 +132,6 @@ def _failure(error: Exception, session: SubmissionSession | None) -> str:
     return f"the grader failed: {type(error).__name__}{words} ({place})"
 
 
-def _grade_tasks(session: SubmissionSession, found: list[TaskResult]) -> None:
-    """Grade tasks and append the results to `found`, until the submission's time runs out."""
-    load_program(session)
-    runner = session.runner
-    for task in session.grading.tasks:
-        began_late = runner.out_of_time
-        found.append(grade_task(task, session))
-        if runner.out_of_time and not began_late:
-            session.submission.notes.append(
-                _(
-                    "the time limit of {seconds} s per submission ran out in task {task}; later "
-                    "checks were not run"
-                ).format(seconds=f"{runner.sandbox.seconds:g}", task=task.id)
-            )
-
-
 def _task_result(
     task: Task, grading: Grading, checks: Sequence[CheckResult] = (), earned: Fraction = Fraction(0)
 ) -> TaskResult:
@@ -151,20 +140,14 @@ def _task_result(
 
 
 def grade_task(task: Task, session: SubmissionSession) -> TaskResult:
-    """Run a task's checks, and rerun failed checks with reference patches."""
-    failures = [
-        run_check(check, session, hurry=bool(task.patches_of(check))) for check in task.checks
-    ]
+    """Run the checks of a task, and repeat failed checks with reference patches."""
+    session.start_task()
+    failures = [run_check(check, session) for check in task.checks]
     patched = _retry_with_patches(task, session, failures)
-    found = tuple(
-        _result(
-            replace(check, title=session.grading.translated(check.title)),
-            failure,
-            patched.get(number),
-            session.submission.exchanged,
-        )
+    found = [
+        _result(check, session, failure, patched.get(number))
         for number, (check, failure) in enumerate(zip(task.checks, failures, strict=True))
-    )
+    ]
     earned = task.earned([result.passed for result in found])
     return _task_result(task, session.grading, found, earned)
 
@@ -172,9 +155,9 @@ def grade_task(task: Task, session: SubmissionSession) -> TaskResult:
 def _retry_with_patches(
     task: Task, session: SubmissionSession, failures: Sequence[CheckFailed | None]
 ) -> dict[int, list[CheckFailed]]:
-    """Rerun failed checks with each patch; map those that never pass to their failures.
+    """Repeat failed checks with each patch. Return the failures of checks that never pass.
 
-    The outer loop is over patches, so that processes that contain a patch can be reused.
+    Checks with the same patch run one after another, because they can share processes.
     """
     patches = [task.patches_of(check) for check in task.checks]
     failing: dict[int, list[CheckFailed]] = {
@@ -182,10 +165,7 @@ def _retry_with_patches(
     }
     for patch in dict.fromkeys(patch for number in failing for patch in patches[number]):
         for number in [number for number in failing if patch in patches[number]]:
-            if session.runner.out_of_time:
-                return failing
-            hangs = any(isinstance(other, SubmissionCrash) for other in failing[number])
-            failure = run_check(task.checks[number], session, patch, hurry=hangs)
+            failure = run_check(task.checks[number], session, patch)
             if failure is None:
                 del failing[number]
             else:
@@ -195,28 +175,22 @@ def _retry_with_patches(
 
 def _result(
     check: Check,
+    session: SubmissionSession,
     failure: CheckFailed | None,
     patched: list[CheckFailed] | None,
-    exchanged: Mapping[str, str],
 ) -> CheckResult:
-    """Return a check's result; `patched` is None if the check passes with some patch."""
+    """Return the result of a check. `patched` is None if any patch makes the check pass."""
+    title = session.grading.translated(check.title)
     if failure is None or patched is None:
-        carried = failure is not None
-        return CheckResult(check.title, check.weight, passed=True, carried=carried)
-    failure = _reportable(check, failure, patched)
-    return CheckResult(
-        check.title,
-        check.weight,
-        passed=False,
-        example=failure.example,
-        expected=failure.expected,
-        actual=failure.actual,
-        cause=_cause_of(failure, exchanged),
-    )
+        return CheckResult(title, check.weight, passed=True, carried=failure is not None)
+    failure = _reportable(replace(check, title=title), failure, patched)
+    texts = failure.example, failure.expected, failure.actual
+    cause = _cause_of(failure, session.submission.exchanged)
+    return CheckResult(title, check.weight, False, False, *texts, cause)
 
 
 def _cause_of(failure: CheckFailed, exchanged: Mapping[str, str]) -> str:
-    """Return the likely cause: swapped parameters or a well-known mistake; "" if unknown."""
+    """Return the likely cause: swapped parameters, a well-known mistake, or "" if unknown."""
     called = CALLED.findall(failure.example)
     boards = boards_of(failure.example, failure.expected, failure.actual)
     orders = [exchanged[name] for name in called if name in exchanged]
@@ -224,15 +198,16 @@ def _cause_of(failure: CheckFailed, exchanged: Mapping[str, str]) -> str:
 
 
 def _reportable(check: Check, failure: CheckFailed, patched: list[CheckFailed]) -> CheckFailed:
-    """Choose which failure to report for a check that fails both with and without patches.
+    """Choose the failure to report for a check that fails both with and without patches.
 
-    A failure with patches is due to the task itself, while a failure without patches may be due to
-    another task. If both are the same, the failure without patches is reported unchanged.
+    A failure with patches shows that the code for this task is wrong. A failure without patches may
+    be due to another task's code. If the check fails in the same way with and without patches, the
+    failure is reported unchanged.
 
-    A patched program can read the reference solution's code, and leak it in whatever it returns,
-    prints or raises. Reports of patched runs therefore contain only the grader's own words and a
-    phrase from a fixed set (see `fact_of`). Checks that drive the submission build their examples
-    from the submission's answers, so these examples are omitted.
+    A patched program can read the code of the reference solution, and reveal it in the values that
+    it returns, prints or raises. Reports of patched runs therefore contain only the grader's own
+    texts, including a fixed phrase from `fact_of`. If a check has a `run` function, its examples
+    may contain values that the submission returned, so the report omits the examples.
     """
     own = next((other for other in patched if not isinstance(other, PatchFailed)), failure)
     if str(failure) in map(str, [own, *patched]):
@@ -242,25 +217,32 @@ def _reportable(check: Check, failure: CheckFailed, patched: list[CheckFailed]) 
     return CheckFailed(f"{_(PATCHED)}\n{own.example}", own.expected, _(own.fact))
 
 
-def run_check(
-    check: Check, session: SubmissionSession, patch: str = "", *, hurry: bool = False
-) -> CheckFailed | None:
-    """Run a check; return None if it passes, otherwise the failure.
+def run_check(check: Check, session: SubmissionSession, patch: str = "") -> CheckFailed | None:
+    """Run a check, and return the failure, or None if the check passes.
 
-    With `hurry`, calls may get less time (see `SubmissionSession.start_check`).
+    If a call does not end, the check is repeated while no other check runs, so that the machine's
+    load costs no marks. If the call still does not end, the task's other checks do not call that
+    function.
     """
-    if session.runner.out_of_time:
-        fact = _("not run: the submission's time limit ran out")
-        return CheckFailed("", session.grading.translated(check.title), fact)
-    session.start_check(check.seconds, patch, hurry=hurry)
+    failure: CheckFailed | None = None
+    for alone in (False, True):
+        session.start_check(check.seconds, patch, is_repeated=alone)
+        with session.runner.turn(alone=alone):
+            failure = _run_once(check, session)
+        if not session.overran:
+            break
+    if failure is not None:
+        session.refuse_endless()
+    return failure
+
+
+def _run_once(check: Check, session: SubmissionSession) -> CheckFailed | None:
     try:
         if check.run is not None:
             check.run(session)
         session.examples(check.listed(session.seed))
     except CheckFailed as mismatch:
         return mismatch
-    except ProcessDied as death:
-        return CheckFailed(session.text(), session.grading.translated(check.title), str(death))
     except WRONG_TYPE_ERRORS:
         if check.run is None:
             raise
@@ -271,7 +253,7 @@ def run_check(
 
 
 def digest_of(submission: Submission) -> bytes:
-    """Return a digest of a submission's file names and contents; empty if any is unreadable."""
+    """Return a digest of a submission's file names and contents, or "" if a file is unreadable."""
     hasher = hashlib.sha256()
     try:
         for path in submission.files:
@@ -283,16 +265,17 @@ def digest_of(submission: Submission) -> bytes:
 
 
 def seed_of(submission: Submission, secret: str) -> str:
-    """Return the seed of a submission's examples; empty without a `secret`."""
+    """Return the seed for a submission's examples, or "" without a `secret`."""
     if not secret:
         return ""
     return hmac.new(secret.encode(), digest_of(submission), "sha256").hexdigest()
 
 
 def result_key(submission: Submission, grading: Grading, secret: str = "") -> str:
-    """Return the cache key of a result; empty if files are unreadable.
+    """Return the cache key of a result, or "" if a file is unreadable.
 
-    The key covers the files, the name, the secret, the course and the grader's version.
+    The key depends on the files, the name, the secret, the course, its tasks, and the version of
+    the grader.
     """
     digest = digest_of(submission)
     if not digest:
@@ -304,6 +287,7 @@ def result_key(submission: Submission, grading: Grading, secret: str = "") -> st
         printable(submission.problem),
         str(submission.from_python2),
         grading.course,
+        *(task.id for task in grading.tasks),
         *(one.language for one in (grading, *grading.variants)),
         grader_version(grading),
     )
@@ -311,27 +295,23 @@ def result_key(submission: Submission, grading: Grading, secret: str = "") -> st
 
 
 class ResultsFile:
-    """Results stored as JSON lines, so that an interrupted run can be resumed.
+    """Results that are stored as JSON lines, so that an interrupted run can be resumed.
 
-    Reading the file skips results without a key, for which the grader failed or the time ran out.
+    Results without a key come from grader failures, and are skipped when the file is read.
     """
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
         self.stored: dict[str, GradeReport] = {}
-        if path is not None and path.exists():
-            self._read(path)
-
-    def _read(self, path: Path) -> None:
-        try:
-            lines = path.read_bytes().split(b"\n")
-        except OSError as error:
-            raise CourseError(f"{str(path)!r} cannot be read: {error}") from None
+        lines: list[bytes] = []
+        with os_errors_as(CourseError, f"{str(path)!r} cannot be read"):
+            if path is not None and path.exists():
+                lines = path.read_bytes().split(b"\n")
         for number, line in enumerate(lines, 1):
             try:
                 report = GradeReport.from_json(line) if line.strip() else None
             except ValueError:
-                if number >= len(lines) - 1:  # the run was killed while writing this line
+                if number >= len(lines) - 1:  # The run was killed while it wrote this line.
                     continue
                 raise CourseError(
                     f"{str(path)!r} is not a results file (line {number}): choose another file"
@@ -340,10 +320,10 @@ class ResultsFile:
                 self.stored[report.key] = report
 
     def write(self, report: GradeReport) -> None:
-        """Append a result and flush it to disk."""
+        """Append a result, and flush the file to disk."""
         if self.path is None:
             return
-        try:
+        with os_errors_as(CourseError, f"{str(self.path)!r} cannot be written"):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with self.path.open("ab+") as file:
                 if file.tell():
@@ -353,8 +333,6 @@ class ResultsFile:
                 file.write(report.to_json() + b"\n")
                 file.flush()
                 os.fsync(file.fileno())
-        except OSError as error:
-            raise CourseError(f"{str(self.path)!r} cannot be written: {error.strerror}") from None
 
 
 def grade_all(
@@ -367,15 +345,15 @@ def grade_all(
     secret: str = "",
     on_start: Callable[[Submission], None] = lambda submission: None,
 ) -> Generator[GradeReport, None, None]:
-    """Grade submissions, `jobs` at a time; yield reports as they are ready.
+    """Grade up to `jobs` submissions at a time, and yield reports as they are ready.
 
     Args:
         submissions: What to grade.
         grading: The course's tasks and checks.
         sandbox: How to run submissions.
         jobs: Number of submissions graded in parallel.
-        results: Earlier results, yielded first instead of being graded again. New results are
-            appended.
+        results: Earlier results, to which new ones are appended. Earlier results are yielded first.
+            Submissions with undecided tasks are graded again.
         secret: Seed of the examples (see `grade`).
         on_start: Called when grading of a submission begins.
     """
@@ -385,7 +363,7 @@ def grade_all(
     for submission in submissions:
         key = result_key(submission, grading, secret)
         known = results.stored.get(key)
-        if known is None:
+        if known is None or known.undecided:
             new.append(submission)
         else:
             yield known

@@ -1,11 +1,11 @@
 """Mutation testing of a course's checks.
 
-Each mutant is a correct solution with one injected fault, and is graded like a submission. A mutant
-is detected if it loses marks in a task that the changed function belongs to. It must not lose marks
-in other tasks (see ``ownership.py``).
+Each mutant is a correct solution with a single injected fault, and is graded like a submission. A
+mutant must lose marks in one of the changed function's tasks, and in no other task (see
+``ownership.py``).
 
-Some mutants are equivalent to the solution. The file ``NAME.toml`` next to the solution lists
-them::
+Mutants that are equivalent to the solution are listed in the file ``NAME.toml`` next to the
+solution::
 
     [[exempt]]
     where = "Grid.collapseRow"
@@ -14,7 +14,7 @@ them::
 
 `change` is a part of the mutant's line in the report, and must match exactly `times` mutants (by
 default 1). Without `change`, all mutants of the function or class are exempt. Use this for code
-that is handed out to students.
+that students receive.
 """
 
 from __future__ import annotations
@@ -56,11 +56,12 @@ _ARITHMETIC: Mapping[type[ast.operator], type[ast.operator]] = {
 # fmt: on
 _SIMPLE = ast.Expr, ast.Assign, ast.AugAssign, ast.Delete, ast.Raise, ast.Break, ast.Continue
 MIN_DETECTED_PERCENT = 99
+LARGE_VALUES = 1024, 2048
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """A correct solution with one change; `text` is the changed file's new content."""
+    """A correct solution changed in one place. `text` is the changed file's new content."""
 
     file: str
     line: int
@@ -87,18 +88,34 @@ def _replaced(members: Sequence[object], at: int, *new: object) -> list[object]:
 
 
 def _changes(node: ast.AST) -> Iterator[Change]:  # noqa: C901 - a case for each kind of node
-    """Yield the possible changes to a node or a part of it."""
+    """Yield all possible changes to a node or to one of its parts."""
     match node:
-        case ast.Compare(ops=ops):
+        case ast.Compare(ops=ops, comparators=right):
             for at, op in enumerate(ops):
                 for other in _COMPARISONS[type(op)]:
                     yield "comparison", node, _edit(node, ops=_replaced(ops, at, other()))
+            if [*map(type, ops)] == [ast.Eq] and {type(node.left), type(right[0])} & {
+                ast.Subscript
+            }:
+                for value in LARGE_VALUES:
+                    longer = {
+                        "ops": [*ops, ast.NotEq()],
+                        "comparators": [*right, ast.Constant(value)],
+                    }
+                    yield "large value", node, _edit(node, **longer)
         case ast.BoolOp(op=op, values=values):
             yield "and, or", node, _edit(node, op=ast.Or() if type(op) is ast.And else ast.And())
             for at in range(len(values)):
                 yield "and, or", node, _edit(node, values=_replaced(values, at))
         case ast.BinOp(op=op) | ast.AugAssign(op=op) if type(op) in _ARITHMETIC:
             yield "arithmetic", node, _edit(node, op=_ARITHMETIC[type(op)]())
+            if isinstance(node, ast.AugAssign) and not isinstance(node.target, ast.Name):
+                yield _clamped(node, node.target, ast.BinOp(node.target, op, node.value))
+        case ast.Assign(
+            targets=[ast.Attribute() | ast.Subscript() as target], value=ast.BinOp() as v
+        ):
+            if ast.unparse(target) == ast.unparse(v.left):
+                yield _clamped(node, target, v)
         case ast.UnaryOp(op=ast.Not() | ast.USub(), operand=operand):
             yield "sign, not", node, operand
         case ast.Constant(value=bool(value)):
@@ -113,16 +130,33 @@ def _changes(node: ast.AST) -> Iterator[Change]:  # noqa: C901 - a case for each
         case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test):
             if not isinstance(test, ast.Compare):
                 yield "condition", test, ast.UnaryOp(ast.Not(), test)
+            yield from _forgotten(node)
+        case ast.For(iter=members) | ast.comprehension(iter=members):
+            if getattr(getattr(members, "func", None), "id", "") == "range":
+                return
+            listed = ast.Call(ast.Name("list"), [members], [])
+            for part in (ast.Slice(ast.Constant(1)), ast.Slice(None, ast.Constant(-1))):
+                yield "first, last", members, ast.Subscript(listed, part)
         case ast.Return():
             yield "return", node, ast.Return(ast.Constant(None))
     if isinstance(node, _SIMPLE):
         yield "statement", node, ast.Pass()
 
 
+def _clamped(node: ast.stmt, target: ast.expr, sum_: ast.BinOp) -> Change:
+    """Return an assignment that caps a sum at 2048, or stops a difference at 0."""
+    name, bound = ("max", 0) if isinstance(sum_.op, ast.Sub) else ("min", LARGE_VALUES[-1])
+    clamped = ast.Call(ast.Name(name), [ast.Constant(bound), sum_], [])
+    return "clamp", node, ast.Assign([target], clamped, lineno=node.lineno)
+
+
 def _calls(node: ast.Call) -> Iterator[Change]:
-    """Yield the changes to a call: ranges off by one, or swapped arguments."""
+    """Yield mutations of a call, such as a range that is off by one or swapped arguments."""
     args, name = node.args, getattr(node.func, "id", "")
-    if name == "range":
+    if name in {"min", "max"} and len(args) > 1:
+        yield "clamp", node, _edit(node, func=ast.Name("max" if name == "min" else "min"))
+        yield from (("clamp", node, each) for each in args)
+    elif name == "range":
         for at, step in ((1, 1), (1, -1), (0, 1)) if args[1:] else ((0, 1), (0, -1)):
             new = ast.BinOp(args[at], ast.Add(), ast.Constant(step))
             yield "range", node, _edit(node, args=_replaced(args, at, new))
@@ -130,8 +164,23 @@ def _calls(node: ast.Call) -> Iterator[Change]:
         yield "arguments", node, _edit(node, args=[args[1], args[0], *args[2:]])
 
 
+def _forgotten(node: ast.AST) -> Iterator[Change]:
+    """Yield a change that resets a flag before the ``if`` statement that sets the flag."""
+    match node:
+        case ast.If(test=test, body=[*_, ast.Assign([target], ast.Constant(value=True))]):
+            no = ast.Constant(False)
+            if isinstance(target, ast.Attribute):
+                names = [target.value, ast.Constant(target.attr), no]
+                cleared: ast.expr = ast.Call(ast.Name("setattr"), names, [])
+            elif isinstance(target, ast.Name):
+                cleared = ast.NamedExpr(target, no)
+            else:
+                return
+            yield "has been", test, ast.BoolOp(ast.Or(), [cleared, test])
+
+
 def _nodes(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield a program's nodes except annotations, decorators, f-strings and docstrings."""
+    """Yield the nodes of a program, except annotations, decorators, f-strings and docstrings."""
     text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     if text or isinstance(node, ast.JoinedStr):
         return
@@ -144,7 +193,7 @@ def _nodes(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _bytecode(text: str) -> CodeType | None:
-    """Compile a program without line numbers; return None if it has syntax errors."""
+    """Compile a program without line numbers, or return None if it has a syntax error."""
 
     def bare(code: CodeType) -> CodeType:
         parts = tuple(bare(c) if isinstance(c, CodeType) else c for c in code.co_consts)
@@ -157,7 +206,7 @@ def _bytecode(text: str) -> CodeType | None:
 
 
 def mutants_of(solution: Path) -> list[Mutant]:
-    """Return all mutants of a solution that compile to different bytecode."""
+    """Return all mutants of a solution whose bytecode differs from the solution's."""
     found = []
     for path in files_of_solution(solution):
         text = path.read_text("utf-8")
@@ -174,7 +223,7 @@ def mutants_of(solution: Path) -> list[Mutant]:
 
 
 def _spliced(lines: list[str], old: Any, new: ast.AST) -> tuple[str, str]:
-    """Replace the node `old` in a program; return a description and the new text."""
+    """Replace the node `old` in a program. Return a description of the change and the new text."""
     written = f"({ast.unparse(new)})" if isinstance(new, ast.expr) else ast.unparse(new)
     first, last = lines[old.lineno - 1].encode(), lines[old.end_lineno - 1].encode()
     after = first[: old.col_offset].decode() + written + last[old.end_col_offset :].decode()
@@ -187,7 +236,7 @@ def _spliced(lines: list[str], old: Any, new: ast.AST) -> tuple[str, str]:
 
 
 class Exempt(msgspec.Struct, forbid_unknown_fields=True):
-    """An ``[[exempt]]`` entry: mutants that the checks need not detect."""
+    """An ``[[exempt]]`` entry in a solution's file, for mutants that checks need not detect."""
 
     reason: str
     where: str = ""
@@ -195,16 +244,16 @@ class Exempt(msgspec.Struct, forbid_unknown_fields=True):
     times: int = 1
 
     def matches(self, mutant: Mutant) -> bool:
-        """Return whether the entry applies to a mutant."""
+        """Return whether this entry exempts a mutant."""
         inside = not self.where or f"{mutant.unit}.".startswith(f"{self.where}.")
         return inside and self.change in str(mutant)
 
 
 def without_exempt(mutants: Sequence[Mutant], solution: Path) -> list[Mutant]:
-    """Return the mutants that the file next to the solution does not exempt.
+    """Return the mutants that are not listed as exempt in the file next to the solution.
 
     Raises:
-        CourseError: If an entry has no reason or matches an unexpected number of mutants.
+        CourseError: If an entry has no reason, or matches an unexpected number of mutants.
     """
     path, left = solution.with_suffix(".toml"), list(mutants)
     try:
@@ -222,7 +271,7 @@ def without_exempt(mutants: Sequence[Mutant], solution: Path) -> list[Mutant]:
 
 
 def solutions_in(folder: Path) -> list[Path]:
-    """Return the solutions in a folder; raise `CourseError` if there are none."""
+    """Return the solutions in a folder, and raise `CourseError` if there are none."""
     paths = sorted(folder.glob("[!_.]*"))
     found = [path for path in paths if path.suffix == ".py" or path.is_dir()]
     if not found:
@@ -231,7 +280,7 @@ def solutions_in(folder: Path) -> list[Path]:
 
 
 def solution_in(folder: Path) -> Path:
-    """Return the solution that has a file of exempt mutants, or the first one by default."""
+    """Return the solution that has a file of exempt mutants, or else the first solution."""
     return min(solutions_in(folder), key=lambda path: not path.with_suffix(".toml").exists())
 
 
@@ -250,10 +299,10 @@ def choose(solution: Path, match: str, count: int) -> list[Mutant]:
 def check_mutants(
     mutants: Sequence[Mutant], solution: Path, grading: Grading, sandbox: SandboxConfig, jobs: int
 ) -> Iterator[tuple[Mutant, bool, list[str]]]:
-    """Grade mutants of a solution, `jobs` at a time, and yield the results in order.
+    """Grade up to `jobs` mutants of a solution at a time, and yield the results in order.
 
-    Each result consists of the mutant, whether it was detected, and any unrelated tasks in which it
-    loses marks.
+    Each result contains the mutant, whether the grader detected it, and the ids of the unrelated
+    tasks in which it loses marks.
 
     Raises:
         CourseError: If the solution itself loses marks.
@@ -274,9 +323,9 @@ def check_mutants(
 def _grade_mutant(
     solution: Path, mutant: Mutant | None, grading: Grading, sandbox: SandboxConfig, own: set[str]
 ) -> tuple[bool, list[str]]:
-    """Return whether a mutant loses marks in its `own` tasks, and the other tasks it fails.
+    """Return whether a mutant loses marks in its `own` tasks, and which other tasks it fails.
 
-    Without a mutant, the solution itself is graded.
+    If there is no mutant, the solution itself is graded.
     """
 
     def loses(task: Task) -> bool:  # stops at the first failed check

@@ -1,7 +1,7 @@
-"""Assign the functions of a correct solution to tasks, based on the reference patches.
+"""Determine which tasks each function of a solution belongs to, from the reference patches.
 
-A function belongs to every task whose patches do not replace it. A helper belongs to the tasks of
-the functions that use it.
+Every function that a task's patches do not replace belongs to the task. A helper function belongs
+to the tasks of the functions that call it.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from py2048.courses.grading.tasks import Grading
 
 
 def files_of_solution(solution: Path) -> list[Path]:
-    """Return the Python files of a solution, which is a file or a folder."""
+    """Return the Python files of a solution, which can be a file or a folder."""
     return sorted(solution.glob("*.py")) if solution.is_dir() else [solution]
 
 
 def units(tree: ast.Module) -> Iterator[tuple[str, ast.stmt]]:
-    """Yield a program's functions, methods and other statements with their names."""
+    """Yield the functions, methods and other statements of a program, with their names."""
     for statement in tree.body:
         place, parts = "", [statement]
         if isinstance(statement, ast.ClassDef):
@@ -34,10 +34,10 @@ def units(tree: ast.Module) -> Iterator[tuple[str, ast.stmt]]:
 
 @functools.cache
 def patched_functions(patch: str) -> frozenset[tuple[str, str]]:
-    """Return the functions a patch replaces, as (module or class, name).
+    """Return the functions that a patch replaces, as (module or class, name).
 
-    A patch either sets the functions as attributes, or calls a function that does; the call may
-    list their names.
+    A patch either sets functions as attributes, or calls a function that sets attributes. The call
+    may list the names of the attributes.
     """
     tree = ast.parse(patch)
     stored: dict[str, set[str]] = {}
@@ -65,7 +65,7 @@ def _last_name(node: ast.AST) -> str:
 
 
 def _names_used(solution: Path) -> tuple[dict[str, set[str]], set[str]]:
-    """Return the names used by each unit of a solution, and which units are functions."""
+    """Return the names used by each unit of a solution, and the units that are functions."""
     uses: dict[str, set[str]] = defaultdict(set)
     functions = set()
     for path in files_of_solution(solution):
@@ -76,10 +76,10 @@ def _names_used(solution: Path) -> tuple[dict[str, set[str]], set[str]]:
 
 
 def owners(grading: Grading, solution: Path) -> dict[str, set[str]]:
-    """Return the task ids for each unit (function, method or statement) of a solution.
+    """Return the ids of the tasks that each unit (function, method or statement) belongs to.
 
-    Statements outside functions, and functions that cannot be assigned, belong to all tasks. A
-    function also belongs to a task if it is named in the examples of a check without patches.
+    Statements outside of functions belong to all tasks, as do functions whose task is unknown. A
+    function also belongs to a task if the examples of a check without patches contain its name.
     """
     uses, functions = _names_used(solution)
     checks = []

@@ -1,8 +1,9 @@
 """Reference patches: code that replaces a submission's functions with correct ones.
 
 Patches run inside the submission's process, where a program can inspect everything. A patch
-therefore contains only the functions it installs and their dependencies, compiled without comments
-and docstrings. `SubmissionSession.start_check` ends processes that have run a patch.
+therefore contains only the functions that it installs, and the functions that these need. The code
+is compiled without comments and docstrings. `SubmissionSession.start_check` ends all processes that
+have run a patch.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from py2048.core import board, direction, errors
 from py2048.core.rules import Merging
 
 # Modules of py2048 that solutions use. Submissions cannot import py2048, so patches contain copies
-# of the code they need.
+# of the necessary code.
 _PARTS: tuple[Callable[..., object], ...] = (
     *(errors.Py2048Error, errors.CourseError, Merging, direction.Direction),
     *(board.LineSlide, board.slide_line, board.lines, board.from_lines),
@@ -54,7 +55,7 @@ def _uses(name: str, known: Any) -> Any:
 
 
 def _install(place: Any, module: Any, define: Any, names: Any, unless_using: str) -> None:
-    """Replace `names` in the class or module `place`, and in the module's dictionaries."""
+    """Replace `names` in the class or module `place`, and in all dictionaries of the module."""
 
     class Names(dict):  # type: ignore[type-arg]
         def __missing__(self, name: str) -> Any:
@@ -85,18 +86,18 @@ def right_versions(
     document: Collection[str] = (),
     unless_using: str = "",
 ) -> str:
-    """Return code that replaces a submission's functions with those of our `solution`.
+    """Return code that replaces a submission's functions with correct ones from `solution`.
 
     Args:
         solution: Module with the correct functions.
         names: Functions to replace.
         module: Name of the submission's module.
-        place: Class in the module whose methods to replace; by default, the module's functions are
-            replaced.
-        document: Names looked up in the submission at run time, so that its functions and ours call
-            each other.
-        unless_using: Functions that use this one, directly or indirectly, are not replaced. If two
-            functions only call each other, replacing either would make both pass.
+        place: Class whose methods are replaced. By default, functions of the module are replaced.
+        document: Names that the reference functions look up in the submission at run time, to call
+            the submission's functions.
+        unless_using: Functions that use this function, directly or indirectly, are not replaced.
+            Otherwise, two wrong functions that only call each other would both pass, each with the
+            reference version of the other.
     """
     definitions = _definitions(solution)
     kind = place.rpartition(".")[2]
@@ -114,7 +115,7 @@ def compiled(patch: str) -> CodeType:
 
 @functools.cache
 def _definitions(solution: ModuleType) -> dict[str, ast.stmt]:
-    """Return the statement that defines each name of a solution and of the copied modules."""
+    """Return the statement that defines each name in a solution and in the copied modules."""
     tree = _Minifier().visit(ast.parse(f"{_ENGINE}\n{inspect.getsource(solution)}"))
     return {name: statement for statement in tree.body for name in _defined_by(statement)}
 
@@ -133,14 +134,14 @@ class _Minifier(ast.NodeTransformer):
         return node
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:
-        """Drop a variable's annotation; named tuple fields keep an empty one."""
+        """Remove a variable's annotation. Fields of named tuples keep an empty annotation."""
         if node.value is not None:
             return ast.Assign([node.target], node.value, lineno=node.lineno)
         node.annotation = ast.Constant(None)
         return node
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.stmt | None:
-        """Turn imports of sibling modules into plain ones; drop those of py2048."""
+        """Replace imports from sibling modules with plain imports, and remove py2048 imports."""
         package = (node.module or "").split(".")
         if package[:2] == ["py2048", "courses"]:
             return ast.Import(node.names)
@@ -161,7 +162,7 @@ def _defined_by(statement: ast.stmt) -> Iterator[str]:
 def _definer(
     definitions: Mapping[str, ast.stmt], names: Collection[str], theirs: Collection[str]
 ) -> ast.FunctionDef:
-    """Return a function that defines `names` and their dependencies (not `theirs`) as globals."""
+    """Return a function that defines globals: `names` and their dependencies, without `theirs`."""
     found: dict[str, ast.stmt] = {}
     left = [*names]
     while left:
@@ -178,7 +179,7 @@ def _definer(
 
 
 def _only(definition: ast.stmt, names: Collection[str]) -> ast.ClassDef:
-    """Return a class reduced to the methods `names`."""
+    """Return a class with all methods removed except `names`."""
     assert isinstance(definition, ast.ClassDef)
     kept = copy.copy(definition)
     methods = [part for part in kept.body if isinstance(part, ast.FunctionDef)]
@@ -192,10 +193,10 @@ def calling(
     result: str = "",
     using: Sequence[Callable[..., object]] = (),
 ) -> str:
-    """Return code that defines a function and its helpers `using`, and calls the function.
+    """Return code that defines the helpers in `using` and a function, then calls the function.
 
-    The code runs inside the submission, so the function can use only names that exist there. Its
-    arguments are source code. Annotations and docstrings are removed.
+    The code runs in the submission's process, so the function can use only names that are defined
+    there. The arguments are source code. Annotations and docstrings are removed.
     """
     definitions: list[str] = []
     for part in (*using, function):
@@ -203,6 +204,6 @@ def calling(
         if ast.get_docstring(definition) is not None:
             del definition.body[0]
         lines = ast.unparse(definition).split("\n")
-        definitions += filter(None, lines)  # an empty line ends a block at the interactive prompt
+        definitions += filter(None, lines)  # At the interactive prompt, an empty line ends a block.
     call = f"{function.__name__}({', '.join(arguments)})"
     return "\n".join([*definitions, f"{result and f'{result} = '}{call}", ""])

@@ -1,14 +1,16 @@
 """Sandboxed processes in which submissions run.
 
-The sandbox uses bubblewrap, or Landlock together with a separate user. `choose_protection` tests
-each by running a trivial command. If neither works, submissions could read py2048's own solutions,
-so they are graded only with ``--unprotected``.
+The sandbox uses bubblewrap, or Landlock together with a separate user. `choose_protection` runs a
+trivial command to find out which of the two works. If neither works, submissions could read the
+solutions in py2048, so they are graded only with ``--unprotected``.
 
-Requests are sent through a pipe as marshalled data, and replies return through another as JSON. The
-process reports what a call returned, and only the grader decides whether that is correct.
+Requests are sent through a pipe as marshalled data, and replies are returned through another pipe
+as JSON. The process reports the result of a call, and only the grader decides whether it is
+correct.
 
-Programs with windows draw on a virtual display. Each submission has its own Xvfb, if possible in a
-separate sandbox and as a separate user, and only clients with its key can connect.
+Programs with windows draw on a virtual display. Each submission has its own Xvfb server, if
+possible in a separate sandbox and as a separate user. Only clients with the server's key can
+connect.
 """
 
 from __future__ import annotations
@@ -30,16 +32,16 @@ import sysconfig
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import msgspec
 
 from py2048.core.errors import CourseError
-from py2048.courses import CALL_S, SUBMISSION_S
+from py2048.courses import SUBMISSION_S
 from py2048.courses.grading.agent import boot
 from py2048.courses.grading.tasks import Raised, decode
 
@@ -50,13 +52,14 @@ SYSTEM_FILES = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime")
 FONTS = ("/etc/fonts", "/var/cache/fontconfig")
 AUTHORITY, DISPLAY_KEY = "/py2048/authority", "/py2048/key"
 SCRATCH = "/py2048/scratch"  # Working folder inside bubblewrap.
-MAX_DISPLAY_KIB = 1 << 20  # Limit on the address space of Xvfb.
+MAX_DISPLAY_KIB = 1 << 20  # Limit on Xvfb's address space.
 DISPLAY_SIZE = "1280x1024x24"
 USERS = 4096
 MAX_REPLY_BYTES = 8 << 20
-OUTPUT_FLOOD, IGNORED_ALARMS = 85, 86  # exit codes from ``agent/host.py``
-OVERRUN = "still running at the time limit: an endless loop?"
-ON_SCREEN = os.name == "posix" and os.uname().sysname == "Darwin"  # Tk on macOS does not use X
+EXIT_S = 10.0  # Time for a process to end, even on a busy machine.
+OUTPUT_FLOOD = 85  # Exit code from ``agent/terminal.py``.
+OVERRUN = "does not end: an endless loop?"
+ON_SCREEN = os.name == "posix" and os.uname().sysname == "Darwin"  # On macOS, Tk does not use X.
 
 # Limits per process, named like ``resource.RLIMIT_*``.
 LIMITS = {"CPU": 60, "AS": 512 << 20, "FSIZE": 8 << 20, "NPROC": 32, "NOFILE": 64, "CORE": 0}
@@ -78,10 +81,11 @@ class Protection:
 
     Attributes:
         name: Name in reports.
-        holds: Descriptions of what it protects against.
-        lacks: Descriptions of what it does not protect against.
-        own_root: Whether submissions have their own root folder and see only their own processes.
-        landlock: Whether the process restricts its own file access with Landlock.
+        holds: Descriptions of the attacks that the protection prevents.
+        lacks: Descriptions of the attacks that the protection does not prevent.
+        own_root: Whether submissions have a root folder of their own, and see only their own
+            processes.
+        landlock: Whether processes restrict their own file access with Landlock.
     """
 
     name: str
@@ -128,7 +132,7 @@ def choose_protection(*, unprotected: bool = False) -> Protection:
     """Return the strongest protection that works on this machine.
 
     Raises:
-        CourseError: If none works and `unprotected` is not set.
+        CourseError: If no protection works and `unprotected` is not set.
     """
     if os.name != "posix":
         raise CourseError("grading needs process limits that this system lacks: use Linux or macOS")
@@ -144,10 +148,10 @@ def choose_protection(*, unprotected: bool = False) -> Protection:
 
 @functools.cache
 def interpreter_for(protection: Protection) -> str | None:
-    """Return the interpreter for submissions, or None if `protection` does not work.
+    """Return the interpreter that runs submissions, or None if `protection` does not work.
 
-    By default this is the base interpreter of the virtual environment. If the users that run
-    submissions cannot read it, the system's Python of the same version is used.
+    The default is the base interpreter of the virtual environment. If the accounts that run
+    submissions cannot read this interpreter, the system's Python of the same version is used.
     """
     if protection.own_root and not shutil.which("bwrap"):
         return None
@@ -161,7 +165,7 @@ def interpreter_for(protection: Protection) -> str | None:
 
 
 def _can_start(command: list[str]) -> bool:
-    """Return whether `command` can start Python and switch to a submission's user."""
+    """Return whether `command` can start Python and switch to the user of a submission."""
     user = _first_user()
     become = f"os.setgroups([]); os.setgid({user}); os.setuid({user})" if user else "pass"
     code = f"import os\n{become}\nimport random"
@@ -173,8 +177,27 @@ def _can_start(command: list[str]) -> bool:
     return done.returncode == 0
 
 
-class _Killable(Protocol):
-    def kill(self) -> None: ...
+class Turns:
+    """Lets several checks run at the same time, or one of them alone."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._running = self._alone = 0
+
+    @contextlib.contextmanager
+    def take(self, *, alone: bool) -> Iterator[None]:
+        """Wait until the block may run."""
+        with self._changed:
+            self._alone += alone
+            self._changed.wait_for(lambda: not (self._running if alone else self._alone))
+            self._running += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._running -= 1
+                self._alone -= alone
+                self._changed.notify_all()
 
 
 @dataclass(frozen=True)
@@ -182,28 +205,30 @@ class SandboxConfig:
     """How to run submissions.
 
     Attributes:
-        protection: The protection; by default the strongest that works.
-        trusted: Whether the code may import py2048. Only for our own solutions.
-        seconds: Wall-clock limit of a whole submission.
-        live: Running submissions, which `abort` stops.
-        aborted: Set once the run has ended or was interrupted.
+        protection: The protection. By default, the strongest that works.
+        trusted: Whether the code may import py2048. Only py2048's own solutions may.
+        seconds: Wall-clock limit for a whole submission on an otherwise idle machine.
+        live: Callbacks that kill the submissions that are still running.
+        aborted: Event that is set when the run ends or is interrupted.
+        turns: Lets several checks run at the same time, or one check alone.
     """
 
     protection: Protection = field(default_factory=choose_protection)
     trusted: bool = False
     seconds: float = SUBMISSION_S
-    live: set[_Killable] = field(default_factory=set, compare=False)
+    live: set[Callable[[], None]] = field(default_factory=set, compare=False)
     aborted: threading.Event = field(default_factory=threading.Event, compare=False)
+    turns: Turns = field(default_factory=Turns, compare=False)
 
     def abort(self) -> None:
         """Stop all running submissions for good."""
         self.aborted.set()
-        for running in list(self.live):
-            running.kill()
+        for kill in list(self.live):
+            kill()
 
     @contextlib.contextmanager
     def pool(self, jobs: int) -> Iterator[ThreadPoolExecutor]:
-        """Yield a pool of grading threads; leaving the context aborts unfinished work."""
+        """Yield a pool of grading threads. Leaving the context aborts unfinished work."""
         pool = ThreadPoolExecutor(jobs)
         try:
             yield pool
@@ -219,7 +244,7 @@ _user_slots = itertools.count(secrets.randbelow(USERS))
 
 @functools.cache
 def _first_user() -> int | None:
-    """Return the first user id reserved for submissions; None unless running as root."""
+    """Return the first user id reserved for submissions, or None unless running as root."""
     if os.geteuid():
         return None
     try:
@@ -231,19 +256,19 @@ def _first_user() -> int | None:
 
 
 def next_user() -> int | None:
-    """Return a user id for a submission; None unless running as root."""
+    """Return a user id for a submission, or None if this process does not run as root."""
     first = _first_user()
     return None if first is None else first + next(_user_slots) % USERS
 
 
 def remove_tree(folder: Path) -> None:
-    """Remove a folder of any depth; `shutil.rmtree` is recursive before Python 3.13."""
+    """Remove a folder of any depth. Before Python 3.13, `shutil.rmtree` is recursive."""
     subprocess.run(["rm", "-rf", folder], stderr=subprocess.DEVNULL, check=False)
 
 
 @functools.cache
 def agent_folder() -> Path:
-    """Copy the compiled agent to a folder that submissions can read; return the folder."""
+    """Copy the compiled agent to a folder that submissions can read, and return the folder."""
     folder = AGENT
     if _first_user() is not None:
         folder = Path(tempfile.mkdtemp(prefix="py2048-agent-"))
@@ -257,13 +282,13 @@ def agent_folder() -> Path:
 
 
 def library_paths(*, trusted: bool) -> tuple[str, ...]:
-    """Return the folders of installed packages; with `trusted`, py2048's own as well."""
+    """Return the folders of installed packages, including the folder of py2048 if `trusted`."""
     found = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
     return tuple(dict.fromkeys([*found, str(PACKAGE_ROOT)] if trusted else found))
 
 
 def copies_of_py2048(libraries: Sequence[str] = ()) -> list[Path]:
-    """Return all installed copies of py2048, which must be hidden because of the solutions."""
+    """Return all installed copies of py2048. The sandbox hides them: they contain solutions."""
     places = {PACKAGE_ROOT, *map(Path, libraries)}
     for prefix in (sys.prefix, sys.base_prefix, sys.base_exec_prefix, "/usr", "/usr/local"):
         places.update(Path(prefix).glob("lib/python3*/*-packages"))
@@ -272,16 +297,16 @@ def copies_of_py2048(libraries: Sequence[str] = ()) -> list[Path]:
 
 @dataclass(frozen=True)
 class Folders:
-    """Folders that a submission's process can access.
+    """The folders that a submission's process can access.
 
     Attributes:
         submission: The prepared submission.
-        given: Files handed out by the course.
+        given: Folder of the files handed out by the course.
         scratch: Working folder.
         libraries: Folders of packages.
-        trusted: Whether py2048 may be among the libraries.
-        display: The virtual display, if any.
-        course: The course folder, which must be hidden.
+        trusted: Whether the process may import py2048.
+        display: The virtual display, or None.
+        course: Folder of the course, which must be hidden.
     """
 
     submission: Path
@@ -294,13 +319,13 @@ class Folders:
 
     @property
     def readable(self) -> list[str]:
-        """Paths outside the sandbox that the process can read."""
+        """Paths outside the sandbox to which the process has read access."""
         prefixes = {sys.base_prefix, sys.base_exec_prefix}
         return [*SYSTEM, *SYSTEM_FILES, *FONTS, *sorted(prefixes), *self.libraries]
 
     @property
     def hidden(self) -> tuple[Path, ...]:
-        """Folders below `readable` that the process must not read."""
+        """Folders inside `readable` that the process must not be able to read."""
         if self.trusted:
             return ()
         return (*copies_of_py2048(self.libraries), *([self.course] if self.course else ()))
@@ -347,7 +372,7 @@ def _namespaces() -> list[str]:
 
 
 def _bubblewrap(folders: Folders) -> list[str]:
-    """Return bubblewrap's command line for a process with access to `folders`."""
+    """Return the command line of bubblewrap for a process with access to `folders`."""
     words = [*_namespaces(), *_binds(folders)]
     words += ["--perms", "0755", "--dir", "/py2048"]
     words += ["--ro-bind", str(agent_folder()), "/py2048/agent"]
@@ -362,7 +387,7 @@ def _bubblewrap(folders: Folders) -> list[str]:
 
 
 def _binds(folders: Folders) -> list[str]:
-    """Return bubblewrap's arguments for the readable system folders."""
+    """Return the arguments of bubblewrap for the readable system folders."""
     words: list[str] = []
     for place in SYSTEM:
         if Path(place).is_symlink():
@@ -384,12 +409,12 @@ def _binds(folders: Folders) -> list[str]:
 
 
 class Display:
-    """A virtual X display that `user` may open.
+    """A virtual X display that only `user` may open.
 
     Attributes:
         name: Value for ``DISPLAY``.
         authority: File with the key.
-        sockets: Folder to mount as ``/tmp/.X11-unix`` in a sandbox with its own root.
+        sockets: Folder to mount as ``/tmp/.X11-unix`` in a sandbox with a root folder of its own.
     """
 
     def __init__(self, protection: Protection, user: int | None, timeout_s: float) -> None:
@@ -403,7 +428,7 @@ class Display:
         self.sockets = self._folder / "sockets"
         self.sockets.mkdir()
         self.sockets.chmod(0o1777)
-        # X authority entry that matches every display (family 0xffff).
+        # An X authority entry for all displays (family 0xffff).
         parts = (b"", b"", b"MIT-MAGIC-COOKIE-1", secrets.token_bytes(16))
         key = b"\xff\xff" + b"".join(len(part).to_bytes(2, "big") + part for part in parts)
         server_user = next_user()
@@ -431,7 +456,7 @@ class Display:
             start_new_session=True,
         )
         os.close(writing)
-        # Xvfb writes a line once it is ready, and nothing if it fails.
+        # Xvfb writes a line once it is ready. If it fails, it writes nothing.
         with os.fdopen(reading, "rb") as answer:
             ready = select.select([answer], [], [], timeout_s)[0]
             number = answer.readline().decode().strip() if ready else ""
@@ -443,7 +468,7 @@ class Display:
             raise CourseError("cannot start a virtual display: Xvfb ended")
 
     def _private(self, name: str, data: bytes, user: int | None) -> Path:
-        """Create a file that only `user` can read."""
+        """Create a file with the data, which only `user` can read."""
         path = self._folder / name
         path.touch(0o600)
         path.write_bytes(data)
@@ -454,11 +479,11 @@ class Display:
 
     @property
     def alive(self) -> bool:
-        """Whether the display is still running; a submission may crash it."""
+        """Whether the display is still running. A submission may crash it."""
         return self._server.poll() is None
 
     def close(self) -> None:
-        """End the display and remove its files."""
+        """End the display server and remove its files."""
         if self.alive:
             os.killpg(self._server.pid, signal.SIGKILL)
         self._server.wait()
@@ -473,10 +498,10 @@ Request = dict[str, Any]
 
 
 class ProcessDied(Exception):  # noqa: N818 - a finding about a submission
-    """The process ended or was killed; the message tells the student why.
+    """Raised if the process has ended or was killed. The message tells the student why.
 
     Attributes:
-        exit_code: Exit code if the process ended by itself; negative for a signal.
+        exit_code: Exit code, negative for a signal, if the process ended by itself.
     """
 
     def __init__(self, reason: str, exit_code: int | None = None) -> None:
@@ -489,11 +514,11 @@ class ProcessDied(Exception):  # noqa: N818 - a finding about a submission
         number = -code if code < 0 else code - 128 if code > 128 else 0
         if code == OUTPUT_FLOOD:
             reason = "printed too much output"
-        elif code == IGNORED_ALARMS:
-            reason = OVERRUN
         elif number == signal.SIGSEGV:
             reason = "crashed the interpreter: infinite recursion?"
-        elif number in {signal.SIGKILL, signal.SIGXCPU}:
+        elif number == signal.SIGXCPU:
+            reason = OVERRUN
+        elif number == signal.SIGKILL:
             reason = "was killed by the system: too much memory or processor time"
         elif number:
             reason = f"was killed by signal {number}"
@@ -502,15 +527,8 @@ class ProcessDied(Exception):  # noqa: N818 - a finding about a submission
         return cls(reason, code)
 
 
-class After(msgspec.Struct):
-    """Result of an expression evaluated after an example."""
-
-    value: Any
-    error: Raised | None
-
-
 class LeftOut(msgspec.Struct):
-    """A top-level statement that was skipped while loading the program.
+    """A top-level statement that was skipped when the program was loaded.
 
     Attributes:
         statement: Line where the statement begins.
@@ -529,16 +547,13 @@ class ProcessReport(msgspec.Struct, kw_only=True):
     """A process's reply to a request.
 
     Attributes:
-        state: ``waiting`` if the program waits for its user.
+        state: ``waiting`` if the program is waiting for its user.
         output: Printed text.
         asked: Number of input lines read.
         value: Value of the last expression.
         error: Exception raised by the code.
-        early: Exception raised by the example's setup code.
-        then: Results of the expressions evaluated afterwards.
         left_out: Statements skipped while loading.
-        can_be_copied: Whether the process can be forked.
-        exit_code: Exit code of a fork that ended.
+        exit_code: Exit code of a forked process that has ended.
         changed: Whether that fork changed files.
     """
 
@@ -547,10 +562,7 @@ class ProcessReport(msgspec.Struct, kw_only=True):
     asked: int = 0
     value: Any = None
     error: Raised | None = None
-    early: Raised | None = None
-    then: list[After] = []
     left_out: list[LeftOut] = []
-    can_be_copied: bool = False
     exit_code: int = 0
     changed: bool = False
 
@@ -558,24 +570,8 @@ class ProcessReport(msgspec.Struct, kw_only=True):
 _REPORTS = msgspec.json.Decoder(ProcessReport)
 
 
-def read_report(data: bytes, request: Request) -> ProcessReport:
-    """Parse the reply to `request`; raise `ValueError` if it is invalid."""
-    try:
-        report = _REPORTS.decode(data)
-        report.value = decode(report.value)
-        for after in report.then:
-            after.value = decode(after.value)
-    except (msgspec.MsgspecError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        raise ValueError(f"not a report: {error}") from None
-    cut_short = report.early or (report.error is not None and report.error.type == "OutOfTime")
-    asked = len(request["then"]) if request["op"] == "example" else 0
-    if report.state == "done" and not cut_short and len(report.then) != asked:
-        raise ValueError(f"expected {asked} results after the example, got {len(report.then)}")
-    return report
-
-
 class Process:
-    """An interpreter running in a sandbox for one submission."""
+    """A Python interpreter that runs in a sandbox for one submission."""
 
     def __init__(
         self,
@@ -653,7 +649,7 @@ class Process:
         """Send a request and return the reply.
 
         Raises:
-            ProcessDied: If the process ends, or is killed because it does not reply within
+            ProcessDied: If the process has ended, or was killed because it did not reply within
                 `seconds` seconds.
         """
         deadline = time.monotonic() + seconds
@@ -664,8 +660,10 @@ class Process:
             raise ProcessDied("the result is too large")
         data = self._read(size, deadline)
         try:
-            return read_report(data, request)
-        except ValueError:
+            report = _REPORTS.decode(data)
+            report.value = decode(report.value)
+            return report
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
             self.close()
             raise ProcessDied("the submission damaged the process it runs in") from None
 
@@ -678,7 +676,7 @@ class Process:
                 data = data[os.write(self._requests, data) :]
 
     def _await(self, pipe: int, event: int, deadline: float) -> None:
-        """Wait until a pipe is ready; kill the process after `deadline`."""
+        """Wait until a pipe is ready. After `deadline`, kill the process."""
         waiter = select.poll()
         waiter.register(pipe, event)
         left = deadline - time.monotonic()
@@ -698,31 +696,31 @@ class Process:
         return b"".join(parts)
 
     def _exit_reason(self) -> ProcessDied:
-        """Explain why the process ended by itself."""
+        """Explain why the process has ended by itself."""
         code = 0
         with contextlib.suppress(subprocess.TimeoutExpired):
-            code = self._child.wait(CALL_S)
+            code = self._child.wait(EXIT_S)
         self.close()
         return ProcessDied.from_exit_code(code)
 
     def kill(self) -> None:
-        """Kill the process group without waiting; safe from another thread."""
+        """Kill the process group without waiting. Can be called from another thread."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._child.pid, signal.SIGKILL)
 
     def close(self) -> None:
-        """Kill the process and everything it started; further calls do nothing."""
+        """Kill the process and all processes that it started. Later calls do nothing."""
         if self.closed:
             return
         self.closed = True
         self.kill()
         with contextlib.suppress(subprocess.TimeoutExpired):
             user = self._ends_all_of
-            if user:  # also kills processes outside the group; the user id is not shared
+            if user:  # Also kill processes that have left the group.
                 words = ["sh", "-c", "kill -s KILL -- -1"]
                 killer = subprocess.Popen(words, user=user, group=user, extra_groups=())
-                killer.wait(CALL_S)
-            self._child.wait(CALL_S)
+                killer.wait(EXIT_S)
+            self._child.wait(EXIT_S)
         os.close(self._requests)
         os.close(self._replies)
         self._errors.seek(0)

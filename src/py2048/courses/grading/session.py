@@ -1,12 +1,13 @@
-"""Run a submission: its processes, the code run in them, and the expected results.
+"""Run a submission: its processes, the code that they run, and the expected results.
 
-A process loads the program once and forks for each check, so every check starts from a clean state.
+Every check starts in the same state: a process that has not loaded the program forks, and the fork
+loads the program.
 
-There are two time limits. A call may use as much CPU time as its check allows, measured by a timer
-in the process. Its wall-clock limit is `WAIT_FACTOR` times as long, and longer on a busy machine.
-The whole submission has a wall-clock limit (see `SandboxConfig`) that does not depend on load.
-Loading may take half of the remaining time, so that there is enough left to load the program again
-in quiet mode.
+A call may use as much CPU time as its check allows, and it must not sleep for long. The process
+measures CPU time and sleep itself (see ``agent/host.py``), so the machine's load costs no marks.
+The grader's own wall-clock limits grow with the load. The wall-clock limit of a call is
+`WAIT_FACTOR` times its CPU time limit. Only processes that disable their timers reach it. When the
+whole submission reaches its limit (see `SandboxConfig`), the remaining tasks stay undecided.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import re
 import shutil
 import tempfile
 import time
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -61,44 +63,43 @@ from py2048.courses.grading.tasks import (
     show,
 )
 
-WAIT_FACTOR = 3  # Wall-clock limit of a call, relative to its CPU time limit.
-GRACE_S = CALL_S / 2  # Extra time for a reply after the process's own alarm.
-HURRY_FACTOR = 0.125  # Time limit of calls likely to hang, relative to the usual one.
-MAX_LOAD_FACTOR = 8.0
+WAIT_FACTOR = 10  # Wall-clock limit of a call, relative to its CPU time limit.
+GRACE_S = CALL_S / 2  # Additional time for a reply after the process's own alarm.
+LOADING_FACTOR = 4  # Time limit for loading, relative to a call. Importing NumPy is slow.
+MAX_STUCK_STATEMENTS = 5  # Statements that may run into the time limit while loading.
 MAX_LINE_CHARACTERS = 120
-CALLED = re.compile(r"\b(\w+)\(")  # The \b avoids quadratic time on long words.
-MAX_SHOWN_LINES = 24  # Enough for a board built tile by tile.
-# Lines that start with these continue the block above them.
+CALLED = re.compile(r"\b(\w+)\(")  # Without \b, long words would take quadratic time.
+MAX_SHOWN_LINES = 24  # Fits an example that builds a board tile by tile.
+# Lines with these prefixes continue the block above them.
 CONTINUATIONS = ("elif ", "else:", "except", "finally:", ")", "]", "}")
 
 
-class StartError(CourseError):
-    """The interpreter for submissions does not start."""
-
-
 class RunAborted(CourseError):  # noqa: N818 - not an error
-    """The run was aborted while a submission was being graded."""
+    """Raised if the run was aborted while a submission was being graded."""
+
+
+class TimeUp(Exception):  # noqa: N818 - not an error
+    """Raised when a submission's wall-clock limit is reached. Its other tasks are undecided."""
 
 
 def load_factor() -> float:
-    """Return the number of runnable processes per CPU, clamped to 1 … `MAX_LOAD_FACTOR`.
+    """Return the number of runnable processes per CPU, at least 1.
 
-    The one-minute load average lags behind, so the number of currently runnable processes is used
-    if it is higher.
+    The load average over one minute reacts slowly, so the current number of runnable processes is
+    used if it is higher.
     """
     programs = os.getloadavg()[0]
     with suppress(OSError, ValueError, LookupError):  # missing on macOS
         running = Path("/proc/loadavg").read_text().split()[3].partition("/")[0]
         programs = max(programs, int(running))
-    return min(MAX_LOAD_FACTOR, max(1.0, programs / (os.cpu_count() or 1)))
+    return max(1.0, programs / (os.cpu_count() or 1))
 
 
 class Runner:
-    """Starts, forks and ends a submission's processes and its virtual display.
+    """Starts, forks and ends the process of a submission and its virtual display.
 
-    If a fork crashes, exits or changes files, the original process forks again. If the original
-    dies, a new one is started. Programs with windows or threads cannot be forked, so each
-    check loads them again in a fork of an empty process.
+    The process itself never loads the program. Each check forks the process, and the fork loads the
+    program. If a fork changes files, or the process dies, a new process is started.
     """
 
     def __init__(
@@ -109,115 +110,92 @@ class Runner:
         self.sandbox = sandbox
         self._user = next_user()
         self._display: Display | None = None
-        self._originals: dict[bool, Process] = {}  # key: whether the program is loaded
-        self._loads_in_copies = False
-        self._current: Process | None = None
-        self._deadline = time.monotonic() + sandbox.seconds
-        sandbox.live.add(self)
+        self._process: Process | None = None
+        self.ready = False  # whether there is a fork, which can receive requests
+        self._deadline = time.monotonic() + sandbox.seconds * load_factor()
+        sandbox.live.add(self.kill)
 
     @property
     def remaining_s(self) -> float:
         """Seconds left for the whole submission."""
         return self._deadline - time.monotonic()
 
-    @property
-    def out_of_time(self) -> bool:
-        """Whether the submission's time has run out."""
-        return self.remaining_s <= 0
-
-    @property
-    def ready(self) -> bool:
-        """Whether there is a process to send requests to."""
-        return self._current is not None
+    @contextmanager
+    def turn(self, *, alone: bool) -> Iterator[None]:
+        """Wait until a check may run; the wait does not count as the submission's time."""
+        began = time.monotonic()
+        with self.sandbox.turns.take(alone=alone):
+            self._deadline += time.monotonic() - began
+            yield
 
     def begin(self, *, loaded: bool = True) -> None:
-        """Fork a clean process; with `loaded`, it contains the program as a module.
+        """Fork a clean process. With `loaded`, the program is already imported in it.
 
         Raises:
-            ProcessDied: If the program does not load.
+            ProcessDied: If the program cannot be loaded.
         """
         self.leave()
         if self._display is not None and not self._display.alive:
             self.reset()  # processes cannot survive their display
-        if loaded and self._loads_in_copies:
-            self.begin(loaded=False)
-            assert self._current is not None
-            self._load(self._current)
-            return
-        original = self._originals.get(loaded)
-        if original is None or not self._fork(original):
-            original = self._start(loaded)
-            if loaded:
-                self._load(original)
-                if self._loads_in_copies:
-                    self.begin()
-                    return
-            if not self._fork(original):
-                raise ProcessDied("the process does not answer once the program is loaded")
-        self._current = original
+        try:
+            self.ask({"op": "fork"})
+        except ProcessDied:
+            self._start()
+        self.ready = True
+        if loaded:
+            self._load()
 
     def load(self) -> ProcessReport:
-        """Load the program in a new process; the report lists the statements left out."""
+        """Load the program in a new process. The report lists the statements that were skipped."""
         self.close()
-        self._loads_in_copies = False
-        return self._load(self._start(loaded=True))
-
-    def _load(self, process: Process) -> ProcessReport:
-        submission, seconds = self.submission, self.grading.seconds
-        how = {"quiet": submission.quiet, "skip": list(submission.skip), "seconds": seconds}
-        timeout_s = self.remaining_s if submission.quiet else self.remaining_s / 2
-        report = self._ask(process, {"op": "load", **how}, timeout_s)
-        if not report.can_be_copied and not self._loads_in_copies:
-            self._drop(process)
-            self._loads_in_copies = True
+        self.begin(loaded=False)
+        report = self._load()
+        self.leave()
         return report
 
-    def _fork(self, original: Process) -> bool:
-        """Fork a process; return whether that succeeded."""
-        with suppress(ProcessDied):
-            self._ask(original, {"op": "fork"})
-            return True
-        return False
+    def _load(self) -> ProcessReport:
+        submission, seconds = self.submission, LOADING_FACTOR * self.grading.seconds
+        how = {"quiet": submission.quiet, "skip": list(submission.skip), "seconds": seconds}
+        return self.ask({"op": "load", **how}, MAX_STUCK_STATEMENTS)
 
-    def ask(self, request: Request) -> ProcessReport:
-        """Send a request to the current process; raise `ProcessDied` if it dies."""
-        assert self._current is not None
-        return self._ask(self._current, request)
+    def ask(self, request: Request, calls: int = 1) -> ProcessReport:
+        """Send a request. Its timeout allows for `calls` slow calls of the student's functions.
 
-    def _ask(
-        self, process: Process, request: Request, timeout_s: float | None = None
-    ) -> ProcessReport:
-        """Send a request and wait for `timeout_s`, or by default as long as a call may take."""
-        slack = WAIT_FACTOR * load_factor()
-        if timeout_s is None:
-            timeout_s = slack * request.get("seconds", self.grading.seconds) + GRACE_S
+        Raises:
+            ProcessDied: If no process is running, or the process dies.
+        """
+        if self._process is None:
+            raise ProcessDied("there is no process")
+        seconds = calls * request.get("seconds", self.grading.seconds)
+        timeout_s = load_factor() * (WAIT_FACTOR * seconds + GRACE_S)
         try:
-            report = process.ask({**request, "slack": slack}, min(timeout_s, self.remaining_s))
+            report = self._process.ask(request, min(timeout_s, self.remaining_s))
         except ProcessDied:
-            self._drop(process)
+            self.close()
+            if self.remaining_s <= 0:
+                raise TimeUp from None
             raise
         if report.state == "ended":
-            self._current = None
+            self.ready = False
             if report.changed:
-                self._drop(process)
+                self.close()
             raise ProcessDied.from_exit_code(report.exit_code)
         return report
 
     def leave(self) -> None:
-        """End the current fork, discarding its state."""
-        if self._current is not None:
-            process = self._current
+        """End the current fork and discard its state."""
+        if self.ready:
             with suppress(ProcessDied):
-                self._ask(process, {"op": "leave"})
-                self._drop(process)  # the reply was forged by the submission
+                self.ask({"op": "leave"})
+                self.close()  # the submission has forged the reply
 
-    def _start(self, loaded: bool) -> Process:
-        """Start a process without loading the program."""
+    def _start(self) -> None:
+        """Start a new process and fork it."""
         grading, sandbox, submission = self.grading, self.sandbox, self.submission
         if sandbox.aborted.is_set():
             raise RunAborted("the run was interrupted")
-        if self.out_of_time:
-            raise ProcessDied(OVERRUN)
+        if self.remaining_s <= 0:
+            raise TimeUp
         scratch = submission.folder
         if not sandbox.protection.own_root:
             scratch = Path(tempfile.mkdtemp(prefix="py2048-scratch-"))
@@ -239,55 +217,44 @@ class Runner:
             "gui": grading.gui,
             "libraries": list(grading.libraries),
         }
-        process = Process(folders, sandbox, self._user, config, self.remaining_s)
+        process = self._process = Process(folders, sandbox, self._user, config, self.remaining_s)
         try:
-            process.ask({"op": "hello"}, self.remaining_s)
+            self.ask({"op": "fork", "seconds": self.remaining_s})
         except ProcessDied as error:
-            self._drop(process)
-            if self.out_of_time:
-                raise
             reason = process.last_error or str(error)
             if "tkinter" in reason:
                 reason += ": install it for this Python (apt install python3-tk)"
-            raise StartError(f"cannot start a process for submissions: {reason}") from None
-        self._originals[loaded] = process
-        return process
-
-    def _drop(self, process: Process) -> None:
-        """End a process and remove its folder."""
-        process.close()
-        self._originals = {k: other for k, other in self._originals.items() if other != process}
-        if self._current is process:
-            self._current = None
-        if process.folders.scratch != self.submission.folder:
-            remove_tree(process.folders.scratch)
+            raise CourseError(f"cannot start a process for submissions: {reason}") from None
 
     def kill(self) -> None:
-        """Kill all processes from another thread; the waiting thread gets `ProcessDied`."""
-        for process in list(self._originals.values()):
+        """Kill the process from another thread. Calls waiting for its reply raise `ProcessDied`."""
+        if (process := self._process) is not None:
             process.kill()
 
     def close(self) -> None:
-        """End all of the program's processes and remove their folders."""
-        for process in list(self._originals.values()):
-            self._drop(process)
+        """End the process, and remove its folder."""
+        if (process := self._process) is not None:
+            self._process, self.ready = None, False
+            process.close()
+            if process.folders.scratch != self.submission.folder:
+                remove_tree(process.folders.scratch)
 
     def reset(self) -> None:
-        """Stop all processes that may hold the submission's data; the next one starts clean."""
+        """End all processes that may contain the submission's data. The next one starts clean."""
         self.close()
         if self._display is not None:
             self._display.close()
             self._display = None
 
     def end(self) -> None:
-        """End all processes and the display for good."""
+        """End all processes and the display permanently."""
         self.reset()
-        self.sandbox.live.discard(self)
+        self.sandbox.live.discard(self.kill)
 
 
 @contextmanager
 def submission_folder() -> Iterator[Path]:
-    """Create a temporary folder for a prepared submission; handed-out files go next to it."""
+    """Create a temporary folder for a prepared submission, beside the files of the course."""
     place = Path(tempfile.mkdtemp(prefix="py2048-grade-"))
     try:
         place.chmod(0o711)
@@ -299,26 +266,22 @@ def submission_folder() -> Iterator[Path]:
 
 
 def check_start(grading: Grading, sandbox: SandboxConfig) -> None:
-    """Start a process to find out whether submissions can be run on this machine.
+    """Start a process, to find out whether this machine can run submissions.
 
     Raises:
-        StartError: If it does not start.
+        CourseError: If it does not start.
     """
     with submission_folder() as folder:
-        runner = Runner(
-            grading, PreparedSubmission(folder, f"{grading.module}.py", grading), sandbox
-        )
-        try:
-            runner.begin(loaded=False)
-        finally:
-            runner.end()
+        nothing = PreparedSubmission(folder, f"{grading.module}.py", grading)
+        with SubmissionSession(grading, nothing, sandbox) as session:
+            session.runner.begin(loaded=False)
 
 
 class SubmissionSession:
-    """Runs a submission's checks, each in a clean process.
+    """Runs the checks of a submission, each in a clean process.
 
-    Calls raise `SubmissionCrash` if the process ends or exceeds its time, and `CheckFailed` if an
-    expectation fails. `seed` determines the random examples. Leaving the context ends all
+    Calls raise `SubmissionCrash` if the process ends or exceeds its time, and `CheckFailed` if the
+    result is not as expected. `seed` determines the random examples. Leaving the context ends all
     processes.
     """
 
@@ -332,12 +295,16 @@ class SubmissionSession:
         self.grading = grading
         self.submission = submission
         self.seed = seed
+        self.words = grading.words
         self.runner = Runner(grading, submission, sandbox)
         self.seconds = grading.seconds
         self.reference_patch = ""
         self.shown: list[str] = []
-        self._loaded_patch = ""  # the reference patch that the current processes have run
-        self._has_overrun = False
+        self._loaded_patch = ""  # reference patch that the processes have run
+        # For each reference patch, the functions that did not end in this task's checks.
+        self._spent: defaultdict[str, set[str]] = defaultdict(set)
+        self.overran: set[str] = set()  # endless functions in this check; "" if unknown
+        self.is_repeated = False
 
     def __enter__(self) -> SubmissionSession:
         return self
@@ -347,20 +314,30 @@ class SubmissionSession:
 
     # -- the process --------------------------------------------------------------------
 
-    def start_check(
-        self, seconds: float | None = None, reference_patch: str = "", *, hurry: bool = False
-    ) -> None:
-        """Begin a check in a clean process, running `reference_patch` in it if given.
+    def start_task(self) -> None:
+        """Allow calls of all functions again, even if they did not return in an earlier task."""
+        self._spent.clear()
 
-        Each call may take `seconds`. With `hurry`, each call gets an eighth of that time once any
-        call has run out of time, because a function that hangs does so in every check that calls
-        it.
+    def refuse_endless(self) -> None:
+        """Refuse further calls, in this task and patch, of functions that did not return."""
+        self._spent[self.reference_patch] |= self.overran - {""}
+
+    def start_check(
+        self,
+        seconds: float | None = None,
+        reference_patch: str = "",
+        *,
+        is_repeated: bool = False,
+    ) -> None:
+        """Begin a check in a clean process. The process first runs `reference_patch`, if given.
+
+        Each call may take `seconds`. `is_repeated` tells the check that this is its last try.
 
         A patch could leak into other checks through forked memory, files or the display. Unless the
-        program is trusted, all processes that ran a different patch therefore end here.
+        program is trusted, this method therefore ends all processes that ran another patch.
         """
-        usual = seconds or self.grading.seconds
-        self.seconds = usual * (HURRY_FACTOR if hurry and self._has_overrun else 1)
+        self.seconds = seconds or self.grading.seconds
+        self.overran, self.is_repeated = set(), is_repeated
         self.reference_patch = reference_patch
         self.shown.clear()
         self.close()
@@ -370,39 +347,34 @@ class SubmissionSession:
             self._loaded_patch = ""
 
     def seed_for(self, number: int) -> int:
-        """Return a seed for the random module, derived from the submission's seed if it has one."""
+        """Return a seed for the random module, based on the submission's seed if it has one."""
         return random.Random(f"{self.seed} {number}").getrandbits(32) if self.seed else number
 
     def close(self) -> None:
-        """End the current process; the next call starts in a clean one."""
+        """End the current process. The next call starts in a clean process."""
         self.runner.leave()
 
     def fresh(self) -> None:
-        """Switch to a clean process, discarding everything the submission changed."""
-        try:
+        """Switch to a clean process, which discards everything that the submission has changed."""
+        with self._crashes("the program to load"):
             self.runner.begin()
+        self._make_names()
+        if self.reference_patch:
+            self._loaded_patch = self.reference_patch
+            code = compiled(self.words(self.reference_patch))
+            report = self._ask({"op": "run", "code": code, "typed": [], "seed": None})
+            if report.error:
+                words = "right versions of other functions"
+                raise PatchFailed(self.text(), words, str(report.error))
             self._make_names()
-            if self.reference_patch:
-                self._loaded_patch = self.reference_patch
-                code = compiled(self.reference_patch)
-                report = self._ask({"op": "run", "code": code, "typed": [], "seed": None})
-                if report.error:
-                    words = "right versions of other functions"
-                    raise PatchFailed(self.text(), words, str(report.error))
-                self._make_names()
-        except ProcessDied as death:
-            self._crashed("the program to load", death)
 
     def begin(self) -> None:
-        """Clear the example and its names; the module keeps its state."""
+        """Clear the example and its names. The module keeps its state."""
         self.shown.clear()
-        if not self.runner.ready:
-            self.fresh()
-            return
-        try:
+        if self.runner.ready:
             self._make_names()
-        except ProcessDied as death:
-            self._crashed("the program to load", death)
+        else:
+            self.fresh()
 
     def _make_names(self) -> None:
         report = self._ask({"op": "begin", "prelude": self.grading.prelude})
@@ -411,11 +383,42 @@ class SubmissionSession:
                 _("the names that the examples use"), str(report.error), fact_of(report.error)
             )
 
-    def _ask(self, request: Request) -> ProcessReport:
-        """Send a request, starting a clean process if needed; raise `ProcessDied` if it dies."""
+    def _ask(self, request: Request, expected: str = "the program to load") -> ProcessReport:
+        """Send a request, starting a process if needed.
+
+        Raises:
+            SubmissionCrash: If the process dies or a call does not end.
+        """
         if not self.runner.ready:
             self.fresh()
-        return self.runner.ask({"seconds": self.seconds, **request})
+        spent = [*self._spent[self.reference_patch]]
+        with self._crashes(expected):
+            report = self.runner.ask({"seconds": self.seconds, "spent": spent, **request})
+        if report.error is not None and report.error.overran:
+            self.close()
+            self._crashed(expected, report.error)
+        return report
+
+    @contextmanager
+    def _crashes(self, expected: str) -> Iterator[None]:
+        """Raise `SubmissionCrash` if the process dies in the block."""
+        try:
+            yield
+        except ProcessDied as death:
+            self._crashed(expected, death)
+
+    def _crashed(self, expected: str, reason: ProcessDied | Raised) -> NoReturn:
+        crash = SubmissionCrash(self.text(), expected, str(reason), "the process ended")
+        if isinstance(reason, Raised):
+            crash.fact = fact_of(reason)
+            if reason.type != "NotTried":
+                self.overran.add(reason.function)
+        else:
+            crash.exit_code = reason.exit_code
+            if str(reason) == OVERRUN:
+                crash.fact = OVERRUN
+                self.overran.add("")
+        raise crash from None
 
     # -- running code -------------------------------------------------------------------
 
@@ -428,61 +431,41 @@ class SubmissionSession:
         show: bool = True,
         wanted: str = "an end",
     ) -> ProcessReport:
-        """Run code; exceptions of the submission are part of the result.
+        """Run code. Exceptions raised by the submission are part of the result.
 
         Args:
-            code: Python statements; the last line may be an expression.
+            code: Python statements. The last line may be an expression.
             typed: Lines for `input()`.
             seed: Seed of the random module, or None to keep its state.
-            show: Add the code to the example shown to students.
-            wanted: Expected result to report if the process dies.
+            show: Whether to add the code to the example that students see.
+            wanted: Expected result, for the report on a process that dies.
         """
         if show:
             self._show(code, typed)
-        return self._result({"op": "run", "code": code, "typed": list(typed), "seed": seed}, wanted)
+        request = {"op": "run", "code": self.words(code), "typed": list(typed), "seed": seed}
+        return self._ask(request, wanted)
 
     def program(self, *, seed: int = 0) -> ProcessReport:
         """Run the student's file as a program in a new process."""
-        self.runner.begin(loaded=False)
         self.shown[:] = [f"$ python {self.submission.file}"]
-        request = {"op": "program", "typed": [], "seed": seed}
-        result = self._result(request, "an end, or waiting for the player")
+        wanted = "an end, or waiting for the player"
+        with self._crashes(wanted):
+            self.runner.begin(loaded=False)
+        result = self._ask({"op": "program", "typed": [], "seed": seed}, wanted)
         if result.state == "waiting":
             self._make_names()
         return result
 
-    def _result(self, request: Request, expected: str) -> ProcessReport:
-        """Send a request; raise `SubmissionCrash` if the process dies or runs out of time."""
-        try:
-            report = self._ask(request)
-        except ProcessDied as death:
-            self._crashed(expected, death)
-        for error in (report.early, report.error):
-            if error is not None and error.type == "OutOfTime":
-                self.close()
-                self._crashed(expected, error)
-        return report
-
-    def _crashed(self, expected: str, reason: ProcessDied | Raised) -> NoReturn:
-        self._has_overrun = True
-        crash = SubmissionCrash(self.text(), expected, str(reason), "the process ended")
-        if isinstance(reason, Raised):
-            crash.fact = fact_of(reason)
-        else:
-            crash.exit_code = reason.exit_code
-            if str(reason) == OVERRUN:
-                crash.fact = OVERRUN
-        raise crash from None
-
     def value(self, code: str, **options: Any) -> Any:
-        """Run code and return the last expression's value; raise `CheckFailed` on exceptions."""
+        """Run code and return the last expression's value. Raise `CheckFailed` on exceptions."""
         result = self.run(code, **options)
         if result.error is not None:
             self.fail(_("a value"), show(result.error))
         return result.value
 
     def expect(self, code: str, expected: object = ..., **options: Any) -> ProcessReport:
-        """Run code and compare the last expression's value with `expected` (see `Example`)."""
+        """Run code and compare the value of the last expression with `expected` (see `Example`)."""
+        expected = self.words(expected)
         result = self.run(code, wanted=_expected_text(expected), **options)
         self._compare(expected, result.error or result.value)
         return result
@@ -499,38 +482,30 @@ class SubmissionSession:
             self.fail(wanted, got, fact_of(actual))
 
     def examples(self, examples: Sequence[Example]) -> None:
-        """Run examples, each with fresh names; raise `CheckFailed` at the first failure."""
-        for example in examples:
-            self.shown.clear()
+        """Run examples, each in a new namespace. Raise `CheckFailed` at the first failure."""
+        for example in map(self.words, examples):
+            self.begin()
             self._show(example.given, ())
             self._show(example.code, example.typed)
-            request = {
-                "op": "example",
-                "prelude": self.grading.prelude,
-                "given": example.given,
-                "code": example.code,
-                "then": list(example.then),
-                "typed": list(example.typed),
-                "seed": example.seed,
-            }
-            report = self._result(request, _expected_text(example.expected))
-            if report.early is not None:
-                self.fail(_("the setup to succeed"), show(report.early), fact_of(report.early))
-            self._compare(example.expected, report.error or report.value)
-            if example.prints is not None and not same(example.prints, report.output):
+            how: dict[str, Any] = {"seed": example.seed, "show": False}
+            if example.given:
+                error = self.run(example.given, wanted=_("a result"), **how).error
+                if error is not None:
+                    self.fail(_("the setup to succeed"), show(error), fact_of(error))
+            result = self.expect(example.code, example.expected, typed=example.typed, **how)
+            if example.prints is not None and not same(example.prints, result.output):
                 wanted = _("to print {text}").format(text=_printed(example.prints))
-                printed = _("printed {text}").format(text=_printed(report.output))
+                printed = _("printed {text}").format(text=_printed(result.output))
                 self.fail(wanted, printed, _("printed something else"))
-            for (expression, value), after in zip(example.then.items(), report.then, strict=True):
-                self.shown.append(expression)
-                self._compare(value, after.error or after.value)
+            for expression, value in example.then.items():
+                self.expect(expression, value)
                 self.shown.pop()
 
     # -- reporting ----------------------------------------------------------------------
 
     def fail(self, expected: str, actual: str, fact: str = N_("something else")) -> NoReturn:
         """Raise `CheckFailed` with the example so far."""
-        raise CheckFailed(self.text(), expected, actual, fact)
+        raise CheckFailed(self.text(), self.words(expected), actual, fact)
 
     def _show(self, code: str, typed: Sequence[str]) -> None:
         self.shown.extend(code.strip("\n").split("\n") if code else [])
@@ -538,9 +513,9 @@ class SubmissionSession:
             self.shown.append(f"# typed: {' ⏎ '.join(typed)} ⏎")
 
     def text(self) -> str:
-        """Return the example so far, ready to paste; the middle of a long example is omitted.
+        """Return the example in a form that can be pasted. Long examples are cut in the middle.
 
-        The interactive prompt needs an empty line after each block.
+        At the interactive prompt, each block must be followed by an empty line.
         """
         lines: list[str] = []
         for line, after in zip(self.shown, [*self.shown, ""][1:], strict=True):
@@ -550,7 +525,8 @@ class SubmissionSession:
         if len(lines) > MAX_SHOWN_LINES:
             half = MAX_SHOWN_LINES // 2
             lines[half:-half] = [f"# … {len(lines) - 2 * half} lines …"]
-        return "\n".join(lines)
+        text: str = self.words("\n".join(lines))
+        return text
 
 
 def _expected_text(expected: object) -> str:
@@ -558,26 +534,31 @@ def _expected_text(expected: object) -> str:
 
 
 def _printed(text: object) -> str:
-    """Format what a program printed or should print."""
+    """Format text that a program has printed or should print."""
     return show(text) if not isinstance(text, str) or "\n" not in text.strip() else f"\n{text}"
 
 
 def load_program(session: SubmissionSession) -> None:
-    """Load the program; if that ends the process, load it again in quiet mode.
+    """Load the program. If a statement does not end, load again while no other check runs.
+
+    The second attempt waits until no other check runs. If the process dies again, the third attempt
+    loads the program in quiet mode.
 
     Raises:
-        Unreadable: If it cannot be loaded at all.
+        Unreadable: If the program cannot be loaded at all.
     """
     submission = session.submission
-    try:
-        report = session.runner.load()
-    except ProcessDied:
-        submission.quiet = True
+    for alone, submission.quiet in ((False, False), (True, False), (True, True)):
         try:
-            report = session.runner.load()
+            with session.runner.turn(alone=alone):
+                report = session.runner.load()
         except ProcessDied as death:
-            words = _("{file} cannot be loaded: {reason}")
-            raise Unreadable(words.format(file=submission.file, reason=death)) from None
+            if submission.quiet:
+                words = _("{file} cannot be loaded: {reason}")
+                raise Unreadable(words.format(file=submission.file, reason=death)) from None
+        else:
+            if alone or not any(found.error == "OutOfTime" for found in report.left_out):
+                break
     if (error := report.error) is not None:
         place = (
             _("{file}, line {line}").format(file=submission.file, line=error.line)
@@ -593,13 +574,17 @@ def load_program(session: SubmissionSession) -> None:
         if error.type == "TabError":
             advice = submission.advice or _("indent all lines with blanks only")
         raise Unreadable(f"{place}: {error.type}: {error.message}{advice and f'; {advice}'}")
-    submission.skip = tuple(found.statement for found in report.left_out)
+    submission.skip = tuple(
+        found.statement
+        for found in report.left_out
+        if session.grading.gui or found.error == "OutOfTime"
+    )
     submission.notes.extend(_note(submission.file, found) for found in report.left_out[:5])
     _reject_wrong_program(session)
 
 
 def _reject_wrong_program(session: SubmissionSession) -> None:
-    """Reject programs for another course, and programs that define none of the required names."""
+    """Reject programs for another course, and programs without any of the required names."""
     grading, file = session.grading, session.submission.file
     program = session.submission.folder / file
     if other := other_course(program, grading):
@@ -614,7 +599,7 @@ def _reject_wrong_program(session: SubmissionSession) -> None:
 
 
 def _note(file: str, found: LeftOut) -> str:
-    """Explain to the student why a statement was left out."""
+    """Explain to the student why a statement was skipped."""
     reason = f"{found.error}: {found.message}".removesuffix(": ")
     if found.error in {"LeftAlone", "EOFError"}:
         reason = _("it waits for user input")

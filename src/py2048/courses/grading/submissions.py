@@ -1,15 +1,17 @@
-"""Find and read submissions: a file, a folder, a ZIP, or a class of them.
+"""Find and read submissions, given as a file, a folder, a ZIP, or a folder of a whole class.
 
 A folder is a single submission if it contains the course's program, or one program under another
-name together with files that belong to it. Otherwise each folder, Python file and ZIP in it is a
-submission, and folders with several of them are searched in the same way. Files that Canvas or
-Moodle attribute to the same student belong together. Names are kept as in the download. ZIP files
-are untrusted: paths must stay inside the folder, and the unpacked size is limited.
+name together with files that belong to it. Otherwise each folder, Python file and ZIP in the folder
+is a submission, and folders with several submissions are searched in the same way. Files that
+Canvas or Moodle attribute to the same student belong together. Submissions keep their names from
+the download. ZIP files are untrusted: paths must stay inside the folder, and the unpacked size is
+limited.
 
-Notebooks, text typed into Moodle and programs named ``.py.txt`` are converted to Python files.
+Notebooks, text that was typed into Moodle, and programs named ``.py.txt`` are converted to Python
+files.
 
-Python 2 programs are recognised by their text. Converting them needs fissix, a maintained copy of
-lib2to3 (which Python 3.13 removed); fissix parses programs and never runs them.
+Python 2 programs are recognised by their text, and converted by fissix, which parses programs and
+never runs them. Fissix is a maintained copy of lib2to3, a module that Python 3.13 removed.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from __future__ import annotations
 import ast
 import codecs
 import difflib
+import html
 import io
 import json
 import os
@@ -29,13 +32,13 @@ import zipfile
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from html.parser import HTMLParser
 from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
-from py2048.core.errors import CourseError, MissingExtraError, install_line
+from py2048.core.errors import CourseError, MissingExtraError
+from py2048.core.installation import install_line
 from py2048.core.language import _, ngettext, use_language
 from py2048.courses import COURSES
 from py2048.courses.grading.tasks import Grading, printable
@@ -43,7 +46,7 @@ from py2048.courses.grading.tasks import Grading, printable
 MAX_ARCHIVE_BYTES, MAX_ARCHIVE_FILES = 256 << 20, 20_000
 MAX_BYTES, MAX_FILES = 64 << 20, 2000  # Limits per submission.
 MAX_DEPTH = 4  # Maximum nesting of ZIPs.
-MAX_CHARACTERS = 200_000  # Longer programs are not checked for Python 2.
+MAX_CHARACTERS = 200_000  # Longer programs are not tested for Python 2.
 MAX_LISTED = 4
 IGNORED_NAMES = {"__pycache__", "__MACOSX", ".git", ".idea", ".vscode", ".venv", "venv"}
 ADVICE = "--from-python2 converts it before it is graded"
@@ -67,23 +70,24 @@ MOODLE = re.compile(
 )
 ONLINE_TEXT = "onlinetext.html"
 PROGRAMS = (".py", ".py.txt", ".ipynb")
+TAG = re.compile(r"""<[/!]?[a-zA-Z-](?:"[^"]*"|'[^']*'|[^'">])*>""")
 MAGIC = re.compile(
     r"^([ \t]*)((?:\w[\w, ]*=[ \t]*)?)(?:%%?[a-zA-Z].*|!.*|\?\S.*|[\w.]+\?{1,2})$", re.MULTILINE
 )
 
 
 class BadArchive(Exception):  # noqa: N818 - a finding about a file
-    """A ZIP file cannot or must not be unpacked; the message says why."""
+    """Raised if a ZIP file cannot or must not be unpacked. The message gives the reason."""
 
 
 def unpack(archive: Path, folder: Path) -> None:
-    """Unpack a ZIP into a new folder.
+    """Unpack a ZIP file into a new folder.
 
     Backslashes in names count as path separators, because some Windows programs write them. The
-    size limit applies to the bytes unpacked, not to the sizes the file declares.
+    size limit applies to the number of unpacked bytes, because the file may declare wrong sizes.
 
     Raises:
-        BadArchive: If the file is damaged, too large, or has unsafe paths.
+        BadArchive: If the file is damaged, too large, or contains unsafe paths.
     """
     folder.mkdir(parents=True)
     left = MAX_ARCHIVE_BYTES
@@ -111,7 +115,7 @@ def unpack(archive: Path, folder: Path) -> None:
 
 
 def _safe_path(member: zipfile.ZipInfo) -> Path:
-    """Return a member's relative path; raise `BadArchive` if it is unsafe."""
+    """Return the relative path of a member. Raise `BadArchive` if the path is unsafe."""
     name = member.filename.replace("\\", "/")
     path = PurePosixPath(name)
     outside = path.is_absolute() or ".." in path.parts or PureWindowsPath(name).drive
@@ -123,23 +127,23 @@ def _safe_path(member: zipfile.ZipInfo) -> Path:
 
 
 class Unreadable(Exception):  # noqa: N818 - a finding about a submission
-    """A submission cannot be graded; the message tells the student why."""
+    """Raised if a submission cannot be graded. The message tells the student why."""
 
 
 @dataclass
 class PreparedSubmission:
-    """A copy of a submission, ready to run, with all sources in UTF-8.
+    """A copy of a submission that is ready to run, with all source files in UTF-8.
 
     Attributes:
         folder: Folder of the copy.
-        file: The student's own name for the program.
-        grading: The course's grading, in the program's language variant.
+        file: The student's own file name for the program.
+        grading: The variant of the course's grading that matches the program's language.
         given: Folder of the files handed out by the course.
         quiet: Load only definitions (see ``agent/host.py``).
-        skip: Line numbers of statements to leave out.
-        notes: Remarks for the student on how the submission was read.
-        advice: What to do if the program cannot be loaded.
-        exchanged: Functions with swapped parameters, and a description of each.
+        skip: Line numbers of the statements to skip.
+        notes: Remarks for the student about how the submission was read.
+        advice: Advice for the student if the program cannot be loaded.
+        exchanged: Descriptions of the functions whose parameters are swapped.
     """
 
     folder: Path
@@ -154,7 +158,7 @@ class PreparedSubmission:
 
 
 def decode_source(data: bytes) -> tuple[str, str]:
-    """Decode a source file; return the text, and a note if the encoding was guessed."""
+    """Decode a source file. Return the text, and a note if the file's encoding was guessed."""
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return data.decode("utf-16", errors="replace"), "is written in UTF-16"
     try:
@@ -167,7 +171,7 @@ def decode_source(data: bytes) -> tuple[str, str]:
 
 
 def text_of(path: Path) -> str:
-    """Return a source file's text, or "" if it cannot be read."""
+    """Return the text of a source file, or "" if the file cannot be read."""
     try:
         return decode_source(path.read_bytes())[0]
     except OSError:
@@ -175,7 +179,7 @@ def text_of(path: Path) -> str:
 
 
 def to_utf8(data: bytes) -> tuple[bytes, str]:
-    """Convert a source to UTF-8 and Unix line endings; add a note if the encoding was guessed."""
+    """Convert a source file to UTF-8 and Unix line endings; add a note on a guessed encoding."""
     text, note = decode_source(data)
     lines = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "").split("\n")
     for number, line in enumerate(lines[:2]):
@@ -184,7 +188,7 @@ def to_utf8(data: bytes) -> tuple[bytes, str]:
 
 
 def files_of(folder: Path) -> list[Path]:
-    """Return a submission's files, excluding links, hidden files and tool folders."""
+    """Return a submission's files, except links, hidden files, and folders such as ``venv``."""
     found = []
     for path in sorted(folder.rglob("*")):
         hidden = any(map(_is_hidden, path.relative_to(folder).parts))
@@ -194,7 +198,7 @@ def files_of(folder: Path) -> list[Path]:
 
 
 def defined_in(text: str, grading: Grading) -> int:
-    """Return how many of the course's expected names a program's text defines."""
+    """Count the names that the course expects and that a program's text defines."""
     return sum(
         bool(re.search(rf"^\s*(def|class)\s+{name}\b|^{name}\s*=", text, re.MULTILINE))
         for name in grading.expects
@@ -202,14 +206,14 @@ def defined_in(text: str, grading: Grading) -> int:
 
 
 def variant_for(text: str, grading: Grading) -> Grading:
-    """Return the language variant that a program fits best, judging by the names it defines."""
+    """Return the language variant for a program, based on the names that the program defines."""
     return max((grading, *grading.variants), key=lambda one: defined_in(text, one))
 
 
 def defined_share(text: str, grading: Grading) -> float:
-    """Return the share of expected names a program defines, in the language that fits best.
+    """Return the share of the expected names that a program defines in its language.
 
-    For courses without expected names, the share is 1 if the program opens a window, otherwise 0.
+    If the course expects no names, return 1 for a program that opens a window, and 0 otherwise.
     """
     if not grading.expects:
         return float(bool(WINDOW.search(text)))
@@ -217,7 +221,7 @@ def defined_share(text: str, grading: Grading) -> float:
 
 
 def other_course(program: Path, grading: Grading) -> str:
-    """Return the name of another course the program clearly belongs to, or ""."""
+    """Return the name of another course if the program clearly belongs to it, or ""."""
     text = text_with_imports(program)
     own = defined_share(text, grading)
     if own > 0.5:
@@ -228,7 +232,7 @@ def other_course(program: Path, grading: Grading) -> str:
 
 
 def swapped_parameters(text: str, grading: Grading) -> dict[str, str]:
-    """Describe functions that have the required parameters in another order."""
+    """Describe the functions that have the required parameters in a different order."""
     asked_text = grading.words(" ".join(f"{task.title} {task.asked}" for task in grading.tasks))
     asked = {name: _parameters(listed) for name, listed in SIGNATURE.findall(asked_text)}
     found = {name: _parameters(listed) for name, listed in DEFINED.findall(text)}
@@ -247,7 +251,7 @@ def _parameters(listed: str) -> list[str]:
 
 
 def text_with_imports(program: Path) -> str:
-    """Return the text of a program and of the local files from which it imports names."""
+    """Return the text of a program and of all local files that it imports names from."""
     texts: dict[Path, str] = {}
     left = [program]
     while left:
@@ -260,12 +264,12 @@ def text_with_imports(program: Path) -> str:
 
 
 def imported_names(path: Path) -> set[str]:
-    """Return all words on a file's import lines, including module names."""
+    """Return all words on the import lines of a file, including the names of modules."""
     return set(re.findall(r"\w+", " ".join(IMPORT_LINE.findall(text_of(path)))))
 
 
 def names_in_use(sources: Iterable[Path]) -> set[str]:
-    """Return the names imported by files other than tests, ignoring a file's own name."""
+    """Return the names that non-test files import from other files."""
     return {
         name
         for path in sources
@@ -276,9 +280,9 @@ def names_in_use(sources: Iterable[Path]) -> set[str]:
 
 
 def score_of(path: Path, grading: Grading, in_use: Container[str]) -> tuple[int, int, int, int]:
-    """Return a sort key for how likely a file is to be the program: contents, name, depth.
+    """Return a sort key: how likely a file is to be the program, by contents, name and depth.
 
-    Names imported from local files count as defined.
+    Names that are imported from local files count as defined.
     """
     named = path.name.lower() in {name.lower() for name in grading.files}
     if grading.expects:
@@ -296,11 +300,11 @@ def _defined_by_variant(text: str, grading: Grading) -> int:
 
 
 def _main_score(path: Path, in_use: Container[str], *, named: bool) -> int:
-    """Score how likely a file is to be the main one, for courses without required functions.
+    """Return a score for choosing the main file in courses without required functions.
 
-    The main file is imported by no other file, and it has the course's file name or opens a window.
-    A file that others import still qualifies if it has that name and opens its window when run.
-    Other files score less than 2.
+    The main file is not imported by other files, and it has the course's file name or opens a
+    window. An imported file can be the main file only if it has the course's file name and opens
+    its window when run. A file that cannot be the main file scores less than 2.
     """
     opens = _opens_window(path)
     if path.stem not in in_use and not _is_test(path):
@@ -309,7 +313,7 @@ def _main_score(path: Path, in_use: Container[str], *, named: bool) -> int:
 
 
 def _opens_window_when_run(path: Path) -> bool:
-    """Return whether running a file opens a window, following calls to its own functions."""
+    """Return whether a file opens a window when run, following calls to its own functions."""
     blocks = BLOCK.split(text_of(path))
     defined: dict[str, list[str]] = defaultdict(list)
     for block in blocks:
@@ -347,7 +351,7 @@ def find_program(paths: Sequence[Path], grading: Grading) -> Path:
 
 
 def rival_notes(program: Path, paths: Sequence[Path], grading: Grading) -> list[str]:
-    """Explain which files could have been graded instead, and why they were not."""
+    """Explain which other files were candidates for the program, and why they were not graded."""
     given = {ZELLE, *(path.name for path in grading.given_files)}
     sources = [path for path in paths if path.suffix.lower() == ".py" and path.name not in given]
     in_use = names_in_use(sources)
@@ -374,14 +378,14 @@ def rival_notes(program: Path, paths: Sequence[Path], grading: Grading) -> list[
 
 
 def prepare(submission: Submission, grading: Grading, folder: Path) -> PreparedSubmission:
-    """Copy a submission's files into `folder`, ready to run.
+    """Copy the files of a submission into `folder`, ready to run.
 
-    The program is stored under the student's file name. It is also stored under the course's file
-    name, which other files may import.
+    The program is stored under the student's file name, and also under the course's file name,
+    because other files may import it under that name.
 
     Raises:
-        Unreadable: If there is no program, or it is empty or too large.
-        MissingExtraError: If it needs John Zelle's graphics.py, which is not installed.
+        Unreadable: If there is no program, or the program is empty or too large.
+        MissingExtraError: If the program needs John Zelle's graphics.py, which is not installed.
     """
     paths = submission.files
     size = sum(path.stat().st_size for path in paths)
@@ -399,7 +403,7 @@ def prepare(submission: Submission, grading: Grading, folder: Path) -> PreparedS
 def _copy_files(
     submission: Submission, program: Path, grading: Grading, folder: Path
 ) -> PreparedSubmission:
-    """Copy a submission's files; notes use the language of the program's names."""
+    """Copy the files of a submission. Notes are written in the language of the program's names."""
     paths = submission.files
     work = PreparedSubmission(folder, program.name, grading, notes=list(submission.notes))
     if program.name not in grading.files:
@@ -412,7 +416,7 @@ def _copy_files(
     if grading.gui and needs_zelle and not has_zelle:
         raise MissingExtraError(
             "programs that import graphics need John Zelle's library, so run: "
-            + install_line("py2048[zelle]")
+            + install_line("zelle")
         )
     for path in paths:
         if path.parent.is_relative_to(program.parent):
@@ -432,7 +436,7 @@ def _copy_files(
 
 
 def _copy_file(path: Path, target: Path, work: PreparedSubmission, from_python2: bool) -> None:
-    """Copy a file; sources are converted to UTF-8 and Python 3."""
+    """Copy a file. Source files are converted to UTF-8 and Python 3."""
     target.parent.mkdir(parents=True, exist_ok=True)
     if path.suffix.lower() != ".py":
         shutil.copyfile(path, target)
@@ -445,7 +449,7 @@ def _copy_file(path: Path, target: Path, work: PreparedSubmission, from_python2:
 
 
 def _for_python3(text: str, name: str, work: PreparedSubmission, from_python2: bool) -> str:
-    """Return a source's text, converted from Python 2 if requested."""
+    """Return the text of a source file, converted from Python 2 if requested."""
     found = python2_lines(text)
     if not from_python2:
         if found:
@@ -489,7 +493,7 @@ _PYTHON2 = re.compile(
 
 
 def python2_lines(text: str) -> list[int]:
-    """Return the numbers of lines that only Python 2 accepts."""
+    """Return the numbers of lines that are valid only in Python 2."""
     if len(text) > MAX_CHARACTERS:
         return []
     code = _STRINGS.sub(_blank, text)
@@ -497,13 +501,13 @@ def python2_lines(text: str) -> list[int]:
 
 
 def mixes_tabs(text: str) -> bool:
-    """Return whether indentation mixes tabs and spaces in a way that Python 3 rejects."""
+    """Return whether the indentation mixes tabs and spaces in a way that Python 3 rejects."""
     indents = [re.match(r"[ \t]*", line)[0] for line in text.split("\n") if line.strip()]  # type: ignore[index]
     return any(not a.startswith(b) and not b.startswith(a) for a, b in pairwise(indents))
 
 
 def _blank(match: re.Match[str]) -> str:
-    """Replace a string or comment, keeping its line count."""
+    """Replace a string or comment with text that has the same number of lines."""
     return '""' + "\n" * match[0].count("\n") if match[0][0] != "#" else ""
 
 
@@ -516,7 +520,7 @@ def line_numbers(lines: list[int]) -> str:
 
 
 def convert(text: str) -> str:
-    """Convert a program to Python 3, keeping its lines where possible.
+    """Convert a program to Python 3, keeping its line numbers where possible.
 
     A tab counts as eight spaces. Unless the program contains decimal numbers, ``/`` becomes ``//``,
     as in Python 2.
@@ -533,7 +537,7 @@ def convert(text: str) -> str:
     for options in ({}, {"print_function": True}):
         try:
             return _converted(text, options)
-        except Exception as failure:  # noqa: BLE001 - the parser fails in many ways on odd texts
+        except Exception as failure:  # noqa: BLE001 - the parser fails in many ways on odd input
             error = failure
     raise ValueError(f"not valid Python 2 either: {error}") from None
 
@@ -550,7 +554,7 @@ def check_fissix() -> None:
         import fissix.refactor  # noqa: F401 - only checks that it exists
     except ImportError:
         raise CourseError(
-            f"--from-python2 needs fissix, so run: {install_line('py2048[python2]')}"
+            f"--from-python2 needs fissix, so run: {install_line('python2')}"
         ) from None
 
 
@@ -569,7 +573,7 @@ def _converted(text: str, options: dict[str, bool]) -> str:
 
 
 def changed_lines(before: str, after: str) -> Iterator[int]:
-    """Yield the numbers of lines in `before` that differ in `after`."""
+    """Yield the numbers of the lines in `before` that differ in `after`."""
     old = list(map(_without_tabs, before.split("\n")))
     matcher = difflib.SequenceMatcher(None, old, after.split("\n"), autojunk=False)
     for kind, start, end, *_new in matcher.get_opcodes():
@@ -586,11 +590,11 @@ class Submission:
 
     Attributes:
         name: Name in reports.
-        root: Folder that the file names are relative to.
+        root: Folder that contains the files. Their names are relative to it.
         files: All files of the submission.
-        problem: Why it cannot be graded; empty if it can.
+        problem: Why the submission cannot be graded, or an empty string.
         from_python2: Whether to convert Python 2 programs before grading.
-        notes: How its files were read.
+        notes: Remarks on how the files were read.
     """
 
     name: str
@@ -646,7 +650,7 @@ def _python_name(path: Path, grading: Grading) -> str:
 
 
 def _program_in(path: Path) -> str:
-    """Extract the program from a file that is not a Python file."""
+    """Extract the program from a file in a format other than Python."""
     if path.suffix.lower() == ".ipynb":
         return program_of_notebook(path.read_bytes())
     text = decode_source(path.read_bytes())[0]
@@ -654,7 +658,7 @@ def _program_in(path: Path) -> str:
 
 
 def program_of_notebook(data: bytes) -> str:
-    """Return a notebook's code cells in order, without IPython syntax."""
+    """Return the code cells of a notebook in order, without IPython syntax."""
     notebook = json.loads(data)
     cells = notebook.get("cells") or notebook["worksheets"][0]["cells"]
     parts = []
@@ -662,7 +666,7 @@ def program_of_notebook(data: bytes) -> str:
         if cell.get("cell_type") == "code":
             source = cell.get("source", cell.get("input", ""))
             text = "".join(source) if isinstance(source, list) else str(source)
-            # Skip cells in other languages and cells that only write a file.
+            # Skip cells in other languages, and cells that only write a file.
             if re.match(r"\s*%%(?!time|capture)", text):
                 continue
             parts.append(text if _parses(text) else MAGIC.sub(r"\1\2None", text))
@@ -677,34 +681,11 @@ def _parses(text: str) -> bool:
     return True
 
 
-class _Page(HTMLParser):
-    """Collects the text of an HTML page, keeping line breaks."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.parts: list[str] = []
-
-    def handle_data(self, data: str) -> None:
-        """Append text."""
-        self.parts.append(data.replace("\xa0", " "))
-
-    def handle_starttag(self, tag: str, attrs: object) -> None:
-        """Start a new line at ``<br>``."""
-        if tag == "br":
-            self.parts.append("\n")
-
-    def handle_endtag(self, tag: str) -> None:
-        """Start a new line after a block."""
-        if tag in {"p", "div", "li", "pre"}:
-            self.parts.append("\n")
-
-
 def program_of_page(text: str) -> str:
-    """Return the text of an HTML page, without the title that Canvas adds."""
-    page = _Page()
-    page.feed(re.sub(r"(?is)<(title|h1)\b.*?</\1>", "", text))
-    page.close()
-    return "".join(page.parts)
+    """Return the text of an HTML page with its line breaks, without the title that Canvas adds."""
+    text = re.sub(r"(?is)<(title|h1)\b.*?</\1>", "", text)
+    text = re.sub(r"(?i)<br\b[^>]*>|</(?:p|div|li|pre)\b[^>]*>", "\n", text)
+    return html.unescape(TAG.sub("", text)).replace("\xa0", " ")
 
 
 # --- a class ---
@@ -713,10 +694,10 @@ def program_of_page(text: str) -> str:
 def collect(
     paths: Sequence[Path], grading: Grading, scratch: Path, *, from_python2: bool = False
 ) -> list[Submission]:
-    """Return all submissions in `paths`; ZIPs are unpacked into `scratch`.
+    """Return all submissions in `paths`. ZIP files are unpacked into `scratch`.
 
     Raises:
-        CourseError: If a path does not exist or contains nothing to grade, or fissix is missing.
+        CourseError: If a path does not exist or contains no submission, or if fissix is missing.
     """
     if from_python2:
         check_fissix()
@@ -729,14 +710,17 @@ def collect(
         if not here:
             raise CourseError(f"{str(path)!r} contains no Python file, folder or ZIP to grade")
         found.extend(here)
+    named = with_unique_names((printable(one.name), one) for one in found)
+    return [replace(one, from_python2=from_python2) for one in named]
+
+
+def with_unique_names(named: Iterable[tuple[str, Submission]]) -> Iterator[Submission]:
+    """Yield submissions under the given names. Repeated names get a number."""
     seen: dict[str, int] = defaultdict(int)
-    unique = []
-    for submission in found:
-        name = printable(submission.name)
+    for name, submission in named:
         seen[name] += 1
-        name += f" ({seen[name]})" if seen[name] > 1 else ""
-        unique.append(replace(submission, name=name, from_python2=from_python2))
-    return unique
+        again = f" ({seen[name]})" if seen[name] > 1 else ""
+        yield replace(submission, name=name + again)
 
 
 class Collector:
@@ -766,7 +750,7 @@ class Collector:
             raise CourseError(f"{str(path)!r} is not a Python file, folder or ZIP")
 
     def merge(self, name: str, paths: Sequence[Path]) -> Submission:
-        """Combine all files that one student handed in at the same time into a submission."""
+        """Combine all files that a student handed in at the same time into one submission."""
         root = paths[0] if len(paths) == 1 and paths[0].is_dir() else self._gathered(paths)
         for _depth in range(MAX_DEPTH):
             files = files_of(root)
@@ -785,7 +769,7 @@ class Collector:
         return as_programs(submission, self.grading, self.scratch / f"read-{self.unpacked}")
 
     def _gathered(self, paths: Sequence[Path]) -> Path:
-        """Copy one student's files into a new folder, under the student's own file names."""
+        """Copy one student's files into a new folder, and restore their original names."""
         self.unpacked += 1
         folder = self.scratch / f"gathered-{self.unpacked}"
         folder.mkdir(parents=True)
@@ -800,79 +784,61 @@ class Collector:
         return folder
 
     def _unpack(self, archive: Path) -> Path:
-        """Unpack a ZIP into a new folder."""
+        """Unpack a ZIP file into a new folder."""
         self.unpacked += 1
         folder = self.scratch / f"zip-{self.unpacked}"
         unpack(archive, folder)
         return folder
 
     def inside(self, folder: Path, name: str, above: str, depth: int) -> Iterator[Submission]:
-        """Yield the submissions in a folder called `name`; `above` is the class folder's path."""
+        """Yield the submissions in a folder. `above + name` is its path within the class folder."""
         folder = _descend(folder)
         if self._is_one(folder):
             yield Submission(above + name, folder, tuple(files_of(folder)))
             return
-        entries = sorted(path for path in folder.iterdir() if not is_ignored(path))
-        yield from self._loose([p for p in entries if p.is_file() and _is_handed_in(p)], above)
-        moodle: dict[str, list[Path]] = defaultdict(list)
-        for path in entries:
-            if path.is_dir() and (match := MOODLE.match(path.name)):
-                moodle[match["who"]].append(path)
-        together = [paths for paths in moodle.values() if len(paths) > 1]
-        for paths in together:  # a file and online text from one student
-            name = above + paths[0].name
-            yield from _isolated(name, folder, map(self.merge, [name], [paths]))
-        for path in entries:
-            if any(path in paths for paths in together):
-                continue
-            if path.is_dir():
-                here = self._student(path, path.name, above, depth)
-                yield from _isolated(above + path.name, folder, here)
-            elif path.suffix.lower() == ".zip":
-                yield from _isolated(above + path.stem, folder, self._archive(path, above, depth))
-
-    def _loose(self, sources: list[Path], above: str) -> Iterator[Submission]:
-        """Yield a submission per Python file, or per student if a platform named the files."""
-        groups: dict[str, list[Path]] = defaultdict(list)
-        for path in sources:
+        groups: dict[tuple[str, bool], list[Path]] = defaultdict(list)
+        for path in sorted(path for path in folder.iterdir() if not is_ignored(path)):
             match = CANVAS.match(path.name) or MOODLE.match(path.name)
-            groups[match["who"] if match else path.stem].append(path)
-        for name, files in groups.items():
-            if len(files) == 1 and _own_name(files[0].name) == files[0].name:
-                yield Submission(above + name, files[0].parent, (files[0],))
+            is_file = path.is_file() and _is_handed_in(path)
+            if is_file or path.is_dir() or path.suffix.lower() == ".zip":
+                own = path.stem if is_file else path.name
+                groups[match["who"] if match else own, is_file].append(path)
+        for (who, is_file), paths in groups.items():
+            path = paths[0]
+            name = who if is_file else path.name if path.is_dir() else path.stem
+            found: Iterable[Submission]
+            if len(paths) > 1 or (is_file and _own_name(path.name) != path.name):
+                found = map(self.merge, [above + name], [paths])
+            elif is_file:
+                found = [Submission(above + name, folder, (path,))]
             else:
-                found = map(self.merge, [above + name], [files])
-                yield from _isolated(above + name, files[0].parent, found)
+                found = self._student(path, name, above, depth)
+            yield from _isolated(above + name, folder, found)
 
-    def _student(self, folder: Path, name: str, above: str, depth: int) -> Iterator[Submission]:
-        """Yield the submissions in a subfolder, which may hold one student's work or a class."""
+    def _student(self, path: Path, name: str, above: str, depth: int) -> Iterator[Submission]:
+        """Yield the submissions in a folder or ZIP, which may contain a student's work or a class.
+
+        Raises:
+            BadArchive: If a ZIP cannot be unpacked.
+        """
+        folder = path
+        if not path.is_dir():
+            if depth >= MAX_DEPTH:
+                raise BadArchive("ZIPs are nested too deeply")
+            folder, depth = _descend(self._unpack(path)), depth + 1
         files = files_of(folder)
-        holders = {path.parent for path in files if path.name.lower() in self.names}
+        holders = {file.parent for file in files if file.name.lower() in self.names}
         has_source = any(map(is_program, files))
-        archives = [path for path in files if path.suffix.lower() == ".zip"]
+        archives = [file for file in files if file.suffix.lower() == ".zip"]
         if len(_outermost(holders)) > 1 or (len(archives) > 1 and not has_source):
             yield from self.inside(folder, name, f"{above}{name}/", depth)
         elif has_source or not archives:
             yield Submission(above + name, folder, tuple(files))
         else:
-            yield from self._archive(archives[0], above, depth, name)
-
-    def _archive(
-        self, archive: Path, above: str, depth: int, name: str = ""
-    ) -> Iterator[Submission]:
-        """Yield the submissions in a student's ZIP; a bad ZIP affects only that student."""
-        name = name or archive.stem
-        try:
-            if depth >= MAX_DEPTH:
-                raise BadArchive("ZIPs are nested too deeply")
-            folder = self._unpack(archive)
-        except BadArchive as error:
-            yield Submission(above + name, archive.parent, (), str(error))
-            return
-        yield from self._student(_descend(folder), name, above, depth + 1)
+            yield from self._student(archives[0], name, above, depth)
 
     def _is_one(self, folder: Path) -> bool:
-        """Return whether the folder itself contains the program, possibly under another name."""
+        """Return whether a folder directly contains the program, possibly under another name."""
         files = [path for path in folder.iterdir() if path.is_file() and not is_ignored(path)]
         if any(path.name.lower() in self.names for path in files):
             return True
@@ -883,28 +849,30 @@ class Collector:
 
 
 def _is_handed_in(path: Path) -> bool:
-    """Return whether a file is a program, judging by the name the student gave it."""
+    """Return whether a file is a program, judging by the name that the student gave it."""
     return is_program(Path(_own_name(path.name)))
 
 
 def _own_name(name: str) -> str:
-    """Return the name a file had before Canvas or Moodle renamed it."""
+    """Return the name that a file had before Canvas or Moodle renamed it."""
     if match := CANVAS.match(name):
         return re.sub(r"-\d+(?=\.\w+$)", "", match["file"] or ONLINE_TEXT)
     match = MOODLE.match(name)
     return (match["file"] if match else "") or name
 
 
-def _isolated(name: str, folder: Path, found: Iterator[Submission]) -> list[Submission]:
-    """Collect one student's submissions; an error is recorded as the submission's `problem`."""
+def _isolated(name: str, folder: Path, found: Iterable[Submission]) -> list[Submission]:
+    """Collect a student's submissions. An error is recorded as the submission's `problem`."""
     try:
         return list(found)
+    except BadArchive as error:
+        return [Submission(name, folder, (), str(error))]
     except Exception as error:  # noqa: BLE001 - one submission must not end the class's run
         return [Submission(name, folder, (), f"the submission cannot be read: {error}")]
 
 
 def _go_together(program: Path, sources: Sequence[Path]) -> bool:
-    """Return whether all other files test the program, import it or are imported by it."""
+    """Return whether all other files test the program, import it, or are imported by it."""
     in_use = imported_names(program)
     return all(
         path == program
@@ -916,22 +884,22 @@ def _go_together(program: Path, sources: Sequence[Path]) -> bool:
 
 
 def _outermost(folders: set[Path]) -> list[Path]:
-    """Return the folders that are not inside any of the others."""
+    """Return the folders that no other given folder contains."""
     return [one for one in folders if not any(other in one.parents for other in folders)]
 
 
 def _is_hidden(name: str) -> bool:
-    """Return whether a file name is hidden or belongs to a tool."""
+    """Return whether a file name is hidden, or belongs to a development tool."""
     return name in IGNORED_NAMES or name.startswith(".")
 
 
 def is_ignored(path: Path) -> bool:
-    """Return whether a path is a link, hidden, or belongs to a tool."""
+    """Return whether a path is a link, is hidden, or belongs to a development tool."""
     return _is_hidden(path.name) or path.is_symlink()
 
 
 def _descend(folder: Path) -> Path:
-    """Descend through folders that contain nothing but a single folder."""
+    """Descend through folders whose only content is another folder."""
     while True:
         entries = [path for path in folder.iterdir() if not is_ignored(path)]
         if len(entries) != 1 or not entries[0].is_dir():

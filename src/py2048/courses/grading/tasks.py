@@ -1,11 +1,11 @@
-"""Tasks of a course as data: marks, checks, examples and expected values.
+"""The tasks of a course as data: marks, checks, examples and expected values.
 
-Course authors create these values in ``courses/<name>/tasks.py``; see
-``docs/how-to/write-a-graded-task.md``. They stay in the grader's own process. A submission's
-process receives the code of an example, but never the expected result.
+Course authors create these values in ``courses/<name>/tasks.py``, as
+``docs/how-to/write-a-graded-task.md`` explains. Submissions run in other processes, which receive
+the code of an example but never its expected result.
 
-Comparison is strict about types, as the course documents are: a list is not equal to a tuple, nor a
-bool to a number.
+Comparison is strict about types, as the assignments are: a list is not equal to a tuple, and a bool
+is not equal to a number.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ MAX_SHOWN = 600
 """Maximum length of a value in a report, in characters."""
 
 Examples = Sequence["Example"] | Callable[[str], Iterable["Example"]]
-"""Examples, or a function that draws them from a seed."""
+"""Examples, or a function that generates examples from a seed."""
 
 
 class CheckFailed(Exception):  # noqa: N818 - a finding about a submission, not a fault of the grader
-    """A submission does not do what is asked.
+    """Raised if a submission does not satisfy a requirement.
 
     Args:
-        example: Code that shows the failure, as a student would type it.
+        example: Code that shows the failure, in the form that a student would type.
         expected: Expected result, as text.
         actual: Actual result, as text.
-        fact: Summary of the actual result, a phrase from a fixed set (see `fact_of`).
+        fact: Summary of the actual result, as a phrase from a fixed set (see `fact_of`).
     """
 
     def __init__(
@@ -56,34 +56,33 @@ class CheckFailed(Exception):  # noqa: N818 - a finding about a submission, not 
 
 
 class SubmissionCrash(CheckFailed):
-    """The submission's process crashed, exited or exceeded a limit.
+    """Raised if the process of a submission has crashed, has exited or exceeds a limit.
 
     Attributes:
-        exit_code: Exit code if the process ended by itself; negative for a signal.
+        exit_code: Exit code, negative for a signal, if the process ended by itself.
     """
 
     exit_code: int | None = None
 
 
 class PatchFailed(CheckFailed):
-    """A reference patch does not work in this submission, so the check remains undecided."""
+    """Raised if a reference patch does not work in a submission. The check is then undecided."""
 
 
 @dataclass(frozen=True)
 class Example:
-    """Lines of Python to run in a submission, and the required result.
+    """Lines of Python to run in a submission, with the required result.
 
     Attributes:
         code: Python statements. If the last line is an expression, its value is compared with
             `expected`.
-        expected: Required value or a matcher. By default, any value is accepted as long as nothing
-            is raised.
+        expected: Required value or a matcher. By default, any value passes, and an exception fails.
         given: Statements run before `code`.
-        prints: Exact text that `code` must print; None for any.
-        then: Expressions evaluated afterwards, and their required values.
+        prints: Exact text that `code` must print, or None to accept any text.
+        then: Expressions to evaluate afterwards, with their required values.
         typed: Lines read by `input()`.
         seed: Seed of the random module.
-        rank: Examples of lower rank run first.
+        rank: Examples with a lower rank run first.
     """
 
     code: str
@@ -97,25 +96,25 @@ class Example:
 
     @property
     def size(self) -> tuple[int, int, int]:
-        """Sort key; short examples run first, because students see the first one that fails."""
+        """Sort key. Short examples run first, because students see the first example that fails."""
         text = self.given + self.code + "".join(self.typed)
         return self.rank, text.count("\n"), len(text)
 
 
 @dataclass(frozen=True)
 class Check:
-    """One requirement of a task, as examples or as a function that drives the submission.
+    """A requirement of a task, given by examples or by a function that drives the submission.
 
-    All examples must pass. Examples run by rank, then shortest first, so that reports show the
-    shortest failing example.
+    All examples must pass. Examples run in order of rank and then of length, so that reports show
+    the shortest failing example.
 
     Attributes:
         title: Description for reports.
-        examples: The examples, or a function that draws them from a seed.
-        run: Called with the `SubmissionSession`; raises `CheckFailed`.
-        weight: Share of the task's marks; with 0 the check is only a remark.
+        examples: The examples, or a function that generates them from a seed.
+        run: Function that receives the `SubmissionSession` and raises `CheckFailed`.
+        weight: Relative weight among the task's checks, or 0 if the check costs no marks.
         seconds: CPU time limit per call.
-        reference_patches: Replaces the task's own reference patches.
+        reference_patches: Patches to use instead of the task's own reference patches.
     """
 
     title: str
@@ -126,7 +125,7 @@ class Check:
     reference_patches: tuple[str, ...] | None = None
 
     def listed(self, seed: str = "") -> list[Example]:
-        """Return the examples, shortest first; some may be drawn from the `seed`."""
+        """Return the examples, shortest first. `seed` determines the random examples."""
         found = self.examples(seed) if callable(self.examples) else self.examples
         return sorted(found, key=lambda example: example.size)
 
@@ -138,12 +137,12 @@ class Task:
     Attributes:
         id: Identifier, such as ``1`` or ``2a``.
         title: Title for reports.
-        asked: What students are asked to do.
-        marks: Maximum marks, divided among the checks by weight.
+        asked: Description of the task for students.
+        marks: Maximum marks. Each check gets a part in proportion to its weight.
         checks: The checks.
-        reference_patches: Each one installs correct versions of *other* tasks' functions. A failed
-            check is repeated with each patch until it passes, so that a mistake costs marks only
-            once and not in every task that depends on it.
+        reference_patches: Code that installs correct versions of *other* tasks' functions. A failed
+            check is repeated with each patch until it passes. A mistake thus costs marks in one
+            task, but not in the tasks that depend on it.
     """
 
     id: str
@@ -154,30 +153,72 @@ class Task:
     reference_patches: tuple[str, ...] = ()
 
     def patches_of(self, check: Check) -> tuple[str, ...]:
-        """Return the reference patches with which `check` is repeated."""
+        """Return the reference patches to apply when a failed `check` is repeated."""
         own = check.reference_patches
         return self.reference_patches if own is None else own
 
     def earned(self, passed: Sequence[bool]) -> Fraction:
-        """Return the marks for the checks that `passed`, in the order of `checks`."""
+        """Return the marks earned by the checks that `passed`, given in the order of `checks`."""
         total = sum(check.weight for check in self.checks)
         share = sum(check.weight for check, good in zip(self.checks, passed, strict=True) if good)
         return Fraction(self.marks) * share / total
 
 
-_SHEET_TASK = re.compile(r"^## Task (\S+): (.+) \((\S+) marks?\)\n\n((?:.+\n)+)", re.MULTILINE)
+_TASK_HEADING = re.compile(r"#+\s*task\b", re.IGNORECASE)
+_TASK = re.compile(r"## Task (\S+): (.+) \((\d+(?:[./]\d+)?) marks?\)")
 
 
-def read_sheet(path: Path) -> dict[str, Task]:
-    """Read the tasks of a course's task sheet, by id; add checks with `dataclasses.replace`.
+class Sheet(dict[str, Task]):
+    """The tasks of a course's task sheet, by id."""
 
-    A task begins with a heading such as ``## Task 4: collapseRow (10 marks)``. The paragraph below
-    it becomes `asked`.
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.path = path
+
+    def __missing__(self, id: str) -> Task:
+        wanted = f"the heading '## Task {id}: TITLE (N marks)'"
+        known = ", ".join(self) or "none"
+        raise CourseError(f"{self.path}: {wanted} is missing: add it, or use a task from: {known}")
+
+    def task(self, id: str, *checks: Check, patches: tuple[str, ...] = ()) -> Task:
+        """Return a task of the sheet with its checks and reference patches."""
+        return replace(self[id], checks=checks, reference_patches=patches)
+
+
+def read_sheet(path: Path) -> Sheet:
+    """Read the tasks of a course's task sheet; add checks with `Sheet.task`.
+
+    A task begins with a heading such as ``## Task 4: collapseRow (10 marks)``. The paragraph after
+    the heading is stored as `asked`.
+
+    Raises:
+        CourseError: If a heading is malformed. The message quotes the heading and tells how to fix
+            it.
     """
-    return {
-        id: Task(id, title, " ".join(asked.split()), Fraction(marks), ())
-        for id, title, marks, asked in _SHEET_TASK.findall(path.read_text(encoding="utf-8"))
-    }
+    found = Sheet(path)
+    lines = path.read_text(encoding="utf-8").splitlines()
+    for number, line in enumerate(lines, 1):
+        if not _TASK_HEADING.match(line):
+            continue
+        place, match = f"{path}, line {number}: {line!r}", _TASK.fullmatch(line.rstrip())
+        if match is None:
+            raise CourseError(f"{place}: write the heading as '## Task 1: TITLE (4 marks)'")
+        id, title, marks = match.groups()
+        blank, *text = [*lines[number:], "", ""]
+        asked = text[: text.index("")]
+        if blank or not asked or asked[0].startswith("#"):
+            raise CourseError(f"{place}: add an empty line below it, and then the task's text")
+        if id in found:
+            raise CourseError(f"{place}: there is another task {id}: give it another id")
+        found[id] = Task(id, title, " ".join(" ".join(asked).split()), Fraction(marks), ())
+    return found
+
+
+def place_in(path: Path, start: str) -> str:
+    """Return a file's path and, if a line begins with `start`, the first such line's number."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    found = [number for number, line in enumerate(lines, 1) if line.startswith(start)]
+    return f"{path}, line {found[0]}" if found else str(path)
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,25 +227,25 @@ class Grading:
 
     Attributes:
         course: The course's name.
-        module: Name under which the student's file is imported.
+        module: Module name under which the student's file is imported.
         tasks: The tasks.
-        files: Accepted file names, starting with the one in the document.
-        expects: Names the program must define. Among several files, the one that defines the most
-            of these names is graded.
-        given_files: Files handed out, which replace the submission's copies.
-        gui: Whether to provide a virtual display and its user, `screen`.
-        libraries: Importable packages in addition to the standard library.
+        files: Accepted file names, beginning with the name in the assignment.
+        expects: Names that the program must define. Among several files, the one that defines the
+            most of these names is graded.
+        given_files: Files that students receive, which replace the submission's copies.
+        gui: Whether to provide a virtual display and a simulated user, `screen`.
+        libraries: Packages that programs may import in addition to the standard library.
         prelude: Code run before every example.
-        opening: What a student types instead of the prelude; ``{module}`` stands for the student's
-            file. Empty if examples are not Python.
-        variants: Gradings of the same tasks in other languages. A program is graded by the variant
-            with the most `expects` names that it defines.
-        remarks: Function that returns further remarks on a program's text.
-        seconds: Default CPU time limit per call.
-        not_graded: Description of the document's marks that cannot be graded automatically.
-        folder: The course's folder, set when the course is loaded.
+        opening: Line that a student types instead of the prelude, with ``{module}`` for the
+            student's file. Empty if examples are not Python.
+        variants: Gradings of the same tasks in other languages. The grader picks the variant with
+            the most `expects` names that the program defines.
+        remarks: Function that returns additional remarks on the text of a program.
+        seconds: Default limit of the CPU time for each call.
+        not_graded: Description of the assignment's marks that are not graded automatically.
+        folder: Folder of the course, set when the course is loaded.
         language: Language of reports.
-        words: Function that translates the course's own names.
+        words: Function that translates the course's names and strings in code, texts and examples.
     """
 
     course: str
@@ -223,10 +264,10 @@ class Grading:
     not_graded: str = ""
     folder: Path | None = None
     language: str = ENGLISH
-    words: Callable[[str], str] = str
+    words: Callable[[Any], Any] = lambda part: part
 
     def in_language(self, language: str) -> Grading:
-        """Return a copy whose reports are in this language; "" keeps the current ones."""
+        """Return a copy whose reports are in this language. "" keeps the current language."""
         if language not in {"", *LANGUAGES}:
             raise CourseError(
                 f"--language {language!r} is unknown: use one of {', '.join(LANGUAGES)}"
@@ -234,9 +275,18 @@ class Grading:
         variants = tuple(one.in_language(language) for one in self.variants)
         return replace(self, language=language or self.language, variants=variants)
 
+    def only(self, ids: Sequence[str]) -> Grading:
+        """Return a copy with these tasks, or with all tasks if `ids` is empty."""
+        known = [task.id for task in self.tasks]
+        for id_ in ids:
+            if id_ not in known:
+                raise CourseError(f"--task {id_!r} is unknown: use one of {', '.join(known)}")
+        tasks = tuple(task for task in self.tasks if not ids or task.id in ids)
+        return replace(self, tasks=tasks, variants=tuple(one.only(ids) for one in self.variants))
+
     def translated(self, text: str) -> str:
-        """Translate a string of the course into the current language."""
-        return self.words(_(text)) if text else ""
+        """Translate a string from the course definition into the language of the reports."""
+        return str(self.words(_(text))) if text else ""
 
     @property
     def marks(self) -> Fraction:
@@ -248,10 +298,11 @@ def validate(grading: Grading, seeds: Iterable[str] = ("",)) -> None:
     """Check a course definition for mistakes that would cost students marks.
 
     Detects values of the wrong type (such as a string instead of a list of strings), code with
-    syntax errors, and missing files. Random examples are drawn with each of the `seeds`.
+    syntax errors, and missing files. Random examples are generated once for each seed in `seeds`.
 
     Raises:
-        CourseError: If there is a mistake; the message gives the place and value of the first one.
+        CourseError: If a mistake is found. The message contains the location and the value of the
+            first mistake.
     """
     where = f"the course {grading.course}"
     _check_types(grading, where)
@@ -274,9 +325,13 @@ def validate(grading: Grading, seeds: Iterable[str] = ("",)) -> None:
 def _validate_check(check: Check, here: str, seeds: Iterable[str]) -> None:
     _check_types(check, here)
     try:
-        examples = [example for seed in seeds for example in check.listed(seed)]
+        drawn = [(check.listed(seed), check.listed(seed)) for seed in seeds]
     except Exception as error:
         raise CourseError(f"{here}: examples: {type(error).__name__}: {error}") from error
+    examples = [example for first, _ in drawn for example in first]
+    if any(list(map(_text_of, first)) != list(map(_text_of, again)) for first, again in drawn):
+        fix = "draw all of them with random.Random(seed)"
+        raise CourseError(f"{here}: examples: two draws with the same seed differ: {fix}")
     if check.weight < 0 or (not examples and check.run is None):
         raise CourseError(f"{here} needs examples or run, and a weight of at least 0")
     for example in examples:
@@ -287,11 +342,16 @@ def _validate_check(check: Check, here: str, seeds: Iterable[str]) -> None:
             _check_python(expression, f"{here}: then {expression!r}", "eval")
 
 
+def _text_of(example: Example) -> tuple[object, ...]:
+    """Return the contents of an example as a tuple that can be compared."""
+    return example.given, example.code, *example.then, *example.typed, example.seed
+
+
 _types_of: Any = functools.cache(get_type_hints)
 
 
 def _check_types(part: Any, here: str) -> None:
-    """Raise if a value does not match its field's annotation."""
+    """Raise an error if a value does not match the annotation of its field."""
     for name, kind in _types_of(type(part)).items():
         value = getattr(part, name)
         if not _is_a(value, kind):
@@ -300,7 +360,7 @@ def _check_types(part: Any, here: str) -> None:
 
 
 def _is_a(value: Any, kind: Any) -> bool:
-    """Return whether a value matches an annotation used in this module."""
+    """Return whether a value matches one of the annotations used in this module."""
     kinds = get_args(kind)
     match get_origin(kind):
         case types.UnionType | typing.Union:
@@ -334,7 +394,7 @@ def _syntax_error(code: str, mode: str) -> str:
 
 @dataclass(frozen=True)
 class Opaque:
-    """Any value that is not plain data, reduced to its type's name and a display string."""
+    """A substitute for a value that is not plain data: its type name and a display string."""
 
     type: str
     text: str
@@ -345,7 +405,7 @@ class Opaque:
 
 @dataclass(frozen=True)
 class Array:
-    """A NumPy array, converted to nested lists."""
+    """A NumPy array that was converted to nested lists."""
 
     rows: object
 
@@ -354,7 +414,7 @@ class Array:
 
 
 def decode(data: Any) -> Any:  # noqa: C901 - a case for each kind of value
-    """Decode a value from parsed JSON (see `encode` in ``agent/host.py``)."""
+    """Decode a value from parsed JSON, as encoded by ``agent/host.py``."""
     if isinstance(data, list):
         return [decode(member) for member in data]
     if not isinstance(data, dict):
@@ -381,7 +441,7 @@ def decode(data: Any) -> Any:  # noqa: C901 - a case for each kind of value
 
 
 def _hashable(data: Any) -> Any:
-    """Decode a dictionary key or set member; unhashable values become strings."""
+    """Decode a dictionary key or a set member. Values that cannot be hashed become strings."""
     value = decode(data)
     try:
         hash(value)
@@ -392,32 +452,44 @@ def _hashable(data: Any) -> Any:
 
 @dataclass(frozen=True)
 class Raised:
-    """An exception raised by a submission: its type, base classes, message and location."""
+    """An exception that a submission raised: its type, base classes, message and location.
+
+    Attributes:
+        function: The function that did not end, with its location, or an empty string.
+    """
 
     type: str
     bases: tuple[str, ...] = ()
     message: str = ""
     file: str = ""
     line: int = 0
+    function: str = ""
+
+    @property
+    def overran(self) -> bool:
+        """Whether a call did not end."""
+        return "OutOfTime" in self.bases
 
     def __str__(self) -> str:
+        if self.type == "NotTried":
+            words = _("not called again, because it has not ended before: {function}")
+            return words.format(function=self.function)
         words = _(" ({file}, line {line})").format(file=self.file, line=self.line)
         place = words if self.line else ""
-        if self.type == "OutOfTime":
-            words = _("still running at the time limit{place}: an endless loop?")
-            return words.format(place=place)
+        if self.overran:
+            return _("does not end{place}: an endless loop?").format(place=place)
         return f"{self.type}: {self.message}{place}" if self.message else f"{self.type}{place}"
 
 
 @dataclass(frozen=True)
 class Raises:
-    """Matcher: an exception of this type or a subclass, with this exact message if given."""
+    """Matcher for an exception of a type or a subclass, with an exact message if one is given."""
 
     type: str
     message: str | None = None
 
     def matches(self, actual: object) -> bool:
-        """Return whether `actual` is such an exception."""
+        """Return whether `actual` is a matching exception."""
         return (
             isinstance(actual, Raised)
             and self.type in {actual.type, *actual.bases}
@@ -430,13 +502,13 @@ class Raises:
 
 @dataclass(frozen=True)
 class Satisfies:
-    """Matcher: a value for which `holds` returns true; `words` describes it to students."""
+    """Matcher for values that `holds` accepts. `words` describes these values to students."""
 
     words: str
     holds: Callable[[Any], bool]
 
     def matches(self, actual: object) -> bool:
-        """Return whether `holds` accepts the value; values of the wrong type do not match."""
+        """Return whether `holds` accepts the value. Values of the wrong type do not match."""
         try:
             return not isinstance(actual, Raised) and bool(self.holds(actual))
         except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError):
@@ -446,42 +518,29 @@ class Satisfies:
         return self.words
 
 
-class OneOf:
+class OneOf(Satisfies):
     """Matcher: one of several values."""
 
     def __init__(self, *values: object) -> None:
-        self.values = values
-
-    def matches(self, actual: object) -> bool:
-        """Return whether `actual` is one of the values."""
-        return any(same(value, actual) for value in self.values)
-
-    def __str__(self) -> str:
-        return " or ".join(map(show, self.values))
+        words = " or ".join(map(show, values))
+        super().__init__(words, lambda actual: any(same(value, actual) for value in values))
 
 
-@dataclass(frozen=True)
-class Loosely:
-    """Matcher: a value compared with ``==``, so that 4.0 is accepted for 4, and 1 for True."""
+class Loosely(Satisfies):
+    """Matcher that compares with ``==``, so that 4.0 is accepted for 4, and 1 for True."""
 
-    value: object
-
-    def matches(self, actual: object) -> bool:
-        """Return whether `actual` equals the value."""
-        return bool(self.value == actual)
-
-    def __str__(self) -> str:
-        return show(self.value)
+    def __init__(self, value: object) -> None:
+        super().__init__(show(value), lambda actual: bool(value == actual))
 
 
 @dataclass(frozen=True)
 class TextLines:
-    """Matcher: lines of text, ignoring trailing blanks."""
+    """Matcher for lines of text, which ignores trailing blanks."""
 
     text: str
 
     def matches(self, actual: object) -> bool:
-        """Return whether `actual` has the same lines."""
+        """Return whether `actual` has the same lines of text."""
         return isinstance(actual, str) and _stripped(actual) == _stripped(self.text)
 
     def __str__(self) -> str:
@@ -493,13 +552,13 @@ def _stripped(text: str) -> list[str]:
 
 
 def fact_of(actual: object) -> str:
-    """Describe a value or exception with a phrase from a fixed set.
+    """Describe a value or an exception with a phrase from a fixed set.
 
-    Submissions therefore cannot smuggle text into reports.
+    A fixed set keeps submissions from writing arbitrary text into reports.
     """
     if isinstance(actual, Raised):
-        if actual.type == "OutOfTime":
-            return _("still running at the time limit")
+        if actual.overran:
+            return _("does not end")
         kind = getattr(builtins, actual.type, None)
         if isinstance(kind, type) and issubclass(kind, BaseException):
             return actual.type
@@ -510,12 +569,12 @@ def fact_of(actual: object) -> str:
     return _("another {kind}").format(kind=kind)
 
 
-# Reports show a matcher's text as the expected value.
-MATCHERS = (Raises, Satisfies, OneOf, Loosely, TextLines)
+# In reports, the text of a matcher is shown as the expected value.
+MATCHERS = (Raises, Satisfies, TextLines)
 
 
 def same(expected: Any, actual: Any) -> bool:
-    """Return whether `actual` equals `expected`, with the same types at every level."""
+    """Return whether `actual` equals `expected` and has the same types at every level."""
     if isinstance(expected, MATCHERS):
         return expected.matches(actual)
     if type(expected) is not type(actual):
@@ -535,20 +594,21 @@ _INVISIBLE = (
     *(*range(0x2060, 0x2070), 0xFEFF),
 )
 ESCAPES = {code: f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" for code in _INVISIBLE}
-"""Escapes for control characters, invisible characters and characters that reorder text."""
+"""Escape sequences for control characters, invisible characters and characters that reorder text.
+"""
 
 
 def printable(text: str) -> str:
-    """Escape everything that cannot be printed safely, including lone surrogates."""
+    """Escape all characters that cannot be printed safely, including lone surrogates."""
     return text.encode(errors="backslashreplace").decode().translate(ESCAPES)
 
 
 def show(value: object) -> str:
-    """Format a value as Python code, truncated to `MAX_SHOWN`."""
+    """Format a value as Python code. The text is truncated to `MAX_SHOWN` characters."""
     if isinstance(value, (*MATCHERS, Raised)):
         return str(value)
     text = repr(value)
-    if 76 < len(text) <= 4 * MAX_SHOWN:  # longer values are truncated, and slow to format
+    if 76 < len(text) <= 4 * MAX_SHOWN:  # Longer values would be slow to format.
         text = pprint.pformat(value, width=76, compact=True, sort_dicts=False)
     cut = _("{text}… ({count} characters)").format(text=text[:MAX_SHOWN], count=len(text))
     return text if len(text) <= MAX_SHOWN else cut

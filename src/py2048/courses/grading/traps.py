@@ -1,7 +1,7 @@
 """Recognise well-known mistakes from the boards in a failed check.
 
-Boards are parsed from the texts in the report, so courses need no extra code, and students see
-everything the diagnosis is based on.
+Boards are parsed from the strings in the report. Courses need no code for this, and the report
+shows students everything that the diagnosis uses.
 """
 
 from __future__ import annotations
@@ -13,10 +13,12 @@ from py2048.core.board import Line, Rows, from_lines, lines, slide, slide_line
 from py2048.core.direction import Direction
 from py2048.core.language import N_, _
 from py2048.core.rules import Merging
+from py2048.courses.grading.boards import new_tiles
 
 ROW = r"\[\s*\d+(?:,\s*\d+)+\s*\]"
 BOARD = re.compile(rf"\[\s*{ROW}(?:,\s*{ROW})*\s*\]|{ROW}")
-TILE_CALL = re.compile(r"\(b, \w+\((\d), (\d)\), (\d+)\)")  # puts a tile on b in course ist
+# In examples of the IST course, this call puts a tile on the board `b`.
+TILE_CALL = re.compile(r"\(b, \w+\((\d), (\d)\), (\d+)\)")
 CELL = re.compile(r"\d+")
 MAX_CAUSES = 2
 
@@ -27,10 +29,10 @@ Boards = tuple[Rows, Rows, Rows | None]
 
 
 def boards_of(example: str, expected: str, actual: str) -> Boards | None:
-    """Return three boards: before a move, expected after it, and actual.
+    """Return three boards: the board before a move, the expected board and the actual board.
 
-    Returns None if the texts contain no such boards. A line of tiles is a board with one row. The
-    actual board may be missing.
+    Returns None if the strings do not contain these boards. A line of tiles counts as a board with
+    one row. The actual board may be missing.
     """
     before, target, result = map(_board_in, (example, expected, actual))
     if target is None or any(tile & (tile - 1) or tile == 1 for row in target for tile in row):
@@ -48,7 +50,7 @@ def _size(rows: Rows) -> tuple[int, int]:
 
 
 def _board_in(text: str) -> Rows | None:
-    """Return the first board in a string, or else the first line of tiles."""
+    """Return the first board in a string. If there is no board, return the first line of tiles."""
     found = [
         tuple(tuple(map(int, CELL.findall(row))) for row in re.findall(ROW, match[0]))
         for match in BOARD.finditer(text)
@@ -65,7 +67,7 @@ def with_titles(boards: Boards) -> list[tuple[str, Rows]]:
 
 
 def draw_boards(boards: Boards) -> list[str]:
-    """Draw boards side by side, as lines of text."""
+    """Draw boards side by side as lines of text."""
     columns = []
     for title, rows in with_titles(boards):
         width = max(len(str(tile)) for row in rows for tile in row)
@@ -94,14 +96,14 @@ def _merged_in_place(line: Line, once: bool = False) -> list[int]:
 
 
 def _cascade(line: Line) -> Line:
-    """Slide and merge until no equal neighbours are left."""
+    """Slide and merge a line until it has no equal neighbours."""
     while (after := slide_line(line).line) != line:
         line = after
     return line
 
 
 def _merge_through(line: Line) -> Line:
-    """Merge each tile with the next equal tile, even across other tiles."""
+    """Merge each tile with the next equal tile, even if there are other tiles between them."""
     cells = list(_packed(line, line))
     for at, tile in enumerate(cells):
         if tile and tile in cells[at + 1 :]:
@@ -147,14 +149,14 @@ TRAPS: tuple[tuple[str, Callable[[Line], Sequence[int]]], ...] = (
     (N_("tiles only move by one cell"), _one_step),
     (N_("two tiles merge into one with the same number"), _kept_value),
 )
-"""Descriptions of mistakes, each with a function that makes it on a line."""
+"""Descriptions of mistakes, each with a function that makes this mistake on a line."""
 
 
 # --- mistakes on a board ---
 
 
 def trap_of(boards: Boards) -> str:
-    """Name the mistakes that produce the student's board; empty if none of them does."""
+    """Return the known mistakes that explain the student's board, or "" if there are none."""
     before, expected, actual = boards
     if actual is None or actual == expected:
         return ""
@@ -198,9 +200,6 @@ def _traps(
 
 
 def _is_with_new(rows: Rows, shown: Rows) -> bool:
-    """Return whether `shown` equals `rows`, apart from at most one new tile."""
-    pairs = [
-        (a, b) for one, two in zip(rows, shown, strict=True) for a, b in zip(one, two, strict=True)
-    ]
-    changed = [a for a, b in pairs if a != b]
-    return changed in ([], [0])
+    """Return whether `shown` equals `rows`, except for at most one new tile."""
+    new = new_tiles(rows, shown)
+    return new is not None and len(new) <= 1

@@ -1,4 +1,4 @@
-"""The IST project: the data types coordinate and board, and a game in the terminal.
+"""The IST project: data types for coordinates and boards, and a game in the terminal.
 
 `adt` is the reference solution. The document demands a single file.
 """

@@ -5,19 +5,17 @@ Internal representation
     coordinate: the tuple ``(row, column)`` of two integers from 1 to 4.
     board: an instance of the private class `_Board` with two attributes: `rows`, a tuple of four
         tuples of four integers from top to bottom, 0 for an empty position, and `score`, an
-        integer. Modifiers assign new values to the attributes; the tuples never change, so copies
-        may share them.
+        integer. Modifiers assign a new value to `rows`, so a board and its copy may share tuples.
 
 Only the functions under "Coordinate" and "Board" access the representation of their type. All other
-code, including `game_2048`, uses only the operations of both types. Every invalid argument raises
-``ValueError`` with the message ``"<function>: invalid arguments"``.
+code, including `game_2048`, uses both types only through these functions. Every invalid argument
+raises ``ValueError`` with the message ``"<function>: invalid arguments"``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from random import choice
-from typing import NoReturn
 
 from py2048.core.board import Rows, has_equal_neighbours, slide
 from py2048.core.direction import Direction
@@ -29,13 +27,14 @@ _MOVES = {"N": Direction.UP, "S": Direction.DOWN, "E": Direction.RIGHT, "W": Dir
 _SPAWN = (2, 2, 2, 2, 4)
 
 
-def _invalid(function: str) -> NoReturn:
-    """Raise the error for invalid arguments of `function`."""
-    raise ValueError(f"{function}: invalid arguments")
+def _require(valid: bool, function: str) -> None:
+    """Raise the error for invalid arguments of `function`, unless they are `valid`."""
+    if not valid:
+        raise ValueError(f"{function}: invalid arguments")
 
 
 def _is_integer(value: object) -> bool:
-    """Return whether `value` is an integer other than a boolean."""
+    """Return whether `value` is an integer but not a boolean."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
@@ -43,23 +42,20 @@ def _is_integer(value: object) -> bool:
 
 
 def create_coordinate(row: int, column: int) -> Coordinate:
-    """Return the coordinate (`row`, `column`); both are integers from 1 to 4."""
-    if not (_is_index(row) and _is_index(column)):
-        _invalid("create_coordinate")
+    """Return the coordinate (`row`, `column`), where both are integers from 1 to 4."""
+    _require(_is_index(row) and _is_index(column), "create_coordinate")
     return int(row), int(column)
 
 
 def coordinate_row(c: Coordinate) -> int:
     """Return the row of `c`."""
-    if not is_coordinate(c):
-        _invalid("coordinate_row")
+    _require(is_coordinate(c), "coordinate_row")
     return c[0]
 
 
 def coordinate_col(c: Coordinate) -> int:
     """Return the column of `c`."""
-    if not is_coordinate(c):
-        _invalid("coordinate_col")
+    _require(is_coordinate(c), "coordinate_col")
     return c[1]
 
 
@@ -70,8 +66,7 @@ def is_coordinate(universal: object) -> bool:
 
 def coordinates_equal(c1: Coordinate, c2: Coordinate) -> bool:
     """Return whether `c1` and `c2` are the same position."""
-    if not (is_coordinate(c1) and is_coordinate(c2)):
-        _invalid("coordinates_equal")
+    _require(is_coordinate(c1) and is_coordinate(c2), "coordinates_equal")
     return c1 == c2
 
 
@@ -84,7 +79,7 @@ def _is_index(value: object) -> bool:
 
 
 class _Board:
-    """Representation of a board, described at the top of this file."""
+    """The representation of a board, which is described at the top of this file."""
 
     __slots__ = ("rows", "score")
 
@@ -96,43 +91,39 @@ class _Board:
 def create_board(_ignored: object = None) -> _Board:
     """Return an empty board with score 0.
 
-    The argument is ignored; the document's example passes one, although its signature has none.
+    The parameter is ignored. The assignment's example passes an argument, but the assignment's
+    signature has no parameter.
     """
     return _Board(((0,) * _SIZE,) * _SIZE, 0)
 
 
 def copy_board(b: _Board) -> _Board:
     """Return an independent copy of `b`."""
-    if not is_board(b):
-        _invalid("copy_board")
+    _require(is_board(b), "copy_board")
     return _Board(b.rows, b.score)
 
 
 def board_position(b: _Board, c: Coordinate) -> int:
-    """Return the value at `c`, or 0 if it is empty."""
-    if not (is_board(b) and is_coordinate(c)):
-        _invalid("board_position")
+    """Return the value at coordinate `c`, or 0 if it is empty."""
+    _require(is_board(b) and is_coordinate(c), "board_position")
     return b.rows[coordinate_row(c) - 1][coordinate_col(c) - 1]
 
 
 def board_score(b: _Board) -> int:
     """Return the score."""
-    if not is_board(b):
-        _invalid("board_score")
+    _require(is_board(b), "board_score")
     return b.score
 
 
 def board_empty_positions(b: _Board) -> list[Coordinate]:
     """Return the coordinates of the empty positions, row by row from the top left."""
-    if not is_board(b):
-        _invalid("board_empty_positions")
+    _require(is_board(b), "board_empty_positions")
     return [c for c in _coordinates() if board_position(b, c) == 0]
 
 
 def board_fill_position(b: _Board, c: Coordinate, v: int) -> _Board:
-    """Put the integer `v` at `c`; return `b`."""
-    if not (is_board(b) and is_coordinate(c) and _is_integer(v)):
-        _invalid("board_fill_position")
+    """Write the integer `v` to position `c`, and return the board `b`."""
+    _require(is_board(b) and is_coordinate(c) and _is_integer(v), "board_fill_position")
     rows = [list(row) for row in b.rows]
     rows[coordinate_row(c) - 1][coordinate_col(c) - 1] = int(v)
     b.rows = tuple(map(tuple, rows))
@@ -140,20 +131,18 @@ def board_fill_position(b: _Board, c: Coordinate, v: int) -> _Board:
 
 
 def board_update_score(b: _Board, v: int) -> _Board:
-    """Add `v`, a non-negative multiple of 4, to the score; return `b`."""
-    if not (is_board(b) and _is_integer(v) and v >= 0 and v % 4 == 0):
-        _invalid("board_update_score")
+    """Add `v`, a non-negative multiple of 4, to the score, and return `b`."""
+    _require(is_board(b) and _is_integer(v) and v >= 0 and v % 4 == 0, "board_update_score")
     b.score += int(v)
     return b
 
 
 def board_reduce(b: _Board, d: str) -> _Board:
-    """Move all tiles in direction `d` and add the merged values to the score; return `b`."""
-    if not (is_board(b) and _is_move(d)):
-        _invalid("board_reduce")
+    """Move all tiles in direction `d`, add the merged values to the score, and return `b`."""
+    _require(is_board(b) and _is_move(d), "board_reduce")
     b.rows, points = slide(b.rows, _MOVES[d])
-    # board_update_score would reject 3 + 3, which is not a multiple of 4, but boards may hold any
-    # integers.
+    # board_update_score would reject 3 + 3, which is not a multiple of 4, but boards may contain
+    # any integers.
     b.score += points
     return b
 
@@ -164,16 +153,14 @@ def is_board(universal: object) -> bool:
 
 
 def board_finished(b: _Board) -> bool:
-    """Return whether `b` is full and no move is left."""
-    if not is_board(b):
-        _invalid("board_finished")
+    """Return whether `b` is full and no move is possible."""
+    _require(is_board(b), "board_finished")
     return not board_empty_positions(b) and not has_equal_neighbours(b.rows)
 
 
 def boards_equal(b1: _Board, b2: _Board) -> bool:
     """Return whether `b1` and `b2` have the same values and the same score."""
-    if not (is_board(b1) and is_board(b2)):
-        _invalid("boards_equal")
+    _require(is_board(b1) and is_board(b2), "boards_equal")
     return b1.rows == b2.rows and b1.score == b2.score
 
 
@@ -182,7 +169,7 @@ def _is_move(value: object) -> bool:
     return isinstance(value, str) and value in _MOVES
 
 
-# The game. From here on, boards and coordinates are used only through their operations.
+# The game. The code below uses boards and coordinates only through their operations.
 
 
 def _coordinates() -> Iterator[Coordinate]:
@@ -199,8 +186,7 @@ def _values(b: _Board) -> list[int]:
 
 def print_board(b: _Board) -> None:
     """Print the four rows and the score."""
-    if not is_board(b):
-        _invalid("print_board")
+    _require(is_board(b), "print_board")
     values = _values(b)
     for start in range(0, len(values), _SIZE):
         print(" ".join(f"[ {value} ]" for value in values[start : start + _SIZE]))
@@ -208,23 +194,23 @@ def print_board(b: _Board) -> None:
 
 
 def request_move() -> str:
-    """Ask the player until the answer is one of the moves N, S, E and W; return the move."""
+    """Ask until the player enters one of the moves N, S, E and W, and return the move."""
     while (move := input("Pick a move (N, S, E, W): ")) not in _MOVES:
         print("Invalid move.")
     return move
 
 
 def fill_random_position(b: _Board) -> _Board:
-    """Put a 2 (with probability 0.8) or a 4 at a random empty position; return `b`."""
-    if not is_board(b) or not (positions := board_empty_positions(b)):
-        _invalid("fill_random_position")
+    """Put a 2 (with probability 0.8) or a 4 at a random empty position, and return `b`."""
+    positions = board_empty_positions(b) if is_board(b) else []
+    _require(positions != [], "fill_random_position")
     return board_fill_position(b, choice(positions), choice(_SPAWN))
 
 
 def game_2048() -> None:
-    """Play a game: print the board and ask for a move until no move is left.
+    """Play a game: print the board and ask for a move until no move is possible.
 
-    A move that changes nothing adds no tile, and the board is printed again.
+    A move without effect adds no tile, and the board is printed again.
     """
     b = fill_random_position(fill_random_position(create_board()))
     while not board_finished(b):

@@ -1,16 +1,16 @@
-"""The four tasks of the IST project, with the document's marks, and their checks."""
+"""The four tasks of the IST project, with the assignment's marks, and their checks."""
 
 from __future__ import annotations
 
 import random
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from contextlib import suppress
+from dataclasses import replace
 from functools import partial
+from itertools import product
 from pathlib import Path
-from types import FunctionType
-from typing import Any, NamedTuple, NoReturn, TypeVar, cast
+from typing import Any, NamedTuple, NoReturn
 
 from py2048.core.board import Board, Cell, Slide
 from py2048.core.direction import Direction
@@ -22,123 +22,113 @@ from py2048.courses.grading import (
     Grading,
     Raises,
     SubmissionSession,
-    Task,
     TextLines,
     calling,
     read_sheet,
     right_versions,
 )
-from py2048.courses.grading.boards import as_lists, checkered, with_one_gap, with_one_pair
-from py2048.courses.grading.chance import Odds
+from py2048.courses.grading.boards import (
+    EMPTY,
+    LINES,
+    Rows,
+    as_lists,
+    checkered,
+    lists,
+    with_one_gap,
+    with_one_pair,
+)
+from py2048.courses.grading.chance import Odds, judge_cells
 from py2048.courses.grading.submissions import line_numbers
 from py2048.courses.ist import adt
 
 SHEET = read_sheet(Path(__file__).parent / "starter" / "TASKS.md")
 
-T = TypeVar("T")
-
 # --- the two languages ---
 
-# The course is taught in Portuguese; the document is a translation. The checks are written in
-# English, and their names and texts are replaced by the Portuguese ones.
+# The course is taught in Portuguese, and the assignment was translated. Checks are written in
+# English, and the session translates names and strings for programs in Portuguese.
+
+PORTUGUESE = {
+    "create_coordinate": "cria_coordenada",
+    "coordinate_row": "coordenada_linha",
+    "coordinate_col": "coordenada_coluna",
+    "is_coordinate": "e_coordenada",
+    "coordinates_equal": "coordenadas_iguais",
+    "create_board": "cria_tabuleiro",
+    "board_position": "tabuleiro_posicao",
+    "board_score": "tabuleiro_pontuacao",
+    "board_empty_positions": "tabuleiro_posicoes_vazias",
+    "board_fill_position": "tabuleiro_preenche_posicao",
+    "board_update_score": "tabuleiro_actualiza_pontuacao",
+    "board_reduce": "tabuleiro_reduz",
+    "is_board": "e_tabuleiro",
+    "board_finished": "tabuleiro_terminado",
+    "boards_equal": "tabuleiros_iguais",
+    "print_board": "escreve_tabuleiro",
+    "copy_board": "copia_tabuleiro",
+    "fill_random_position": "preenche_posicao_aleatoria",
+    "request_move": "pede_jogada",
+    "game_2048": "jogo_2048",
+    "invalid arguments": "argumentos invalidos",
+    "Score:": "Pontuacao:",
+    "Pick a move": "Introduza uma jogada",
+    "Invalid move.": "Jogada invalida.",
+}
+_LONGEST_FIRST = sorted(map(re.escape, PORTUGUESE), key=len, reverse=True)
+_TRANSLATED = re.compile(rf"(?<!\w)(?:{'|'.join(_LONGEST_FIRST)})(?!\w)")
 
 
-@dataclass(frozen=True)
-class Language:
-    """Translates checks into one of the document's two languages.
-
-    Attributes:
-        table: Translations of the names and texts in the English document.
-    """
-
-    table: Mapping[str, str] = field(default_factory=dict)
-
-    def __call__(self, part: T) -> T:
-        """Translate a string, or all strings in a value, into this language.
-
-        The `run` function of a check receives the language as its argument `words`.
-        """
-        found: Any = part
-        if isinstance(part, Check):
-            run: Any = part.run  # in this course, it takes two arguments
-            found = replace(part, run=run and partial(run, words=self))
-        match found:
-            case str() if self.table:
-                longest_first = sorted(map(re.escape, self.table), key=len, reverse=True)
-                pattern = rf"(?<!\w)(?:{'|'.join(longest_first)})(?!\w)"
-                found = re.sub(pattern, lambda word: self.table[word[0]], found)
-            case list() | tuple():
-                found = type(found)(map(self, found))
-            case dict():
-                found = {self(key): value for key, value in found.items()}
-            case FunctionType():
-                return cast(T, lambda seed: self(list(part(seed))))  # type: ignore[operator]
-            case Task() | Check() | Example() | Raises() | TextLines():
-                # Titles are translated when displayed.
-                later = {"title", "asked"}
-                texts = {n: v if n in later else self(v) for n, v in vars(found).items()}
-                found = replace(found, **texts)
-        return cast(T, found)
-
-
-ENGLISH = Language()
-PORTUGUESE = Language(
-    {
-        "create_coordinate": "cria_coordenada",
-        "coordinate_row": "coordenada_linha",
-        "coordinate_col": "coordenada_coluna",
-        "is_coordinate": "e_coordenada",
-        "coordinates_equal": "coordenadas_iguais",
-        "create_board": "cria_tabuleiro",
-        "board_position": "tabuleiro_posicao",
-        "board_score": "tabuleiro_pontuacao",
-        "board_empty_positions": "tabuleiro_posicoes_vazias",
-        "board_fill_position": "tabuleiro_preenche_posicao",
-        "board_update_score": "tabuleiro_actualiza_pontuacao",
-        "board_reduce": "tabuleiro_reduz",
-        "is_board": "e_tabuleiro",
-        "board_finished": "tabuleiro_terminado",
-        "boards_equal": "tabuleiros_iguais",
-        "print_board": "escreve_tabuleiro",
-        "copy_board": "copia_tabuleiro",
-        "fill_random_position": "preenche_posicao_aleatoria",
-        "request_move": "pede_jogada",
-        "game_2048": "jogo_2048",
-        "invalid arguments": "argumentos invalidos",
-        "Score:": "Pontuacao:",
-        "Pick a move": "Introduza uma jogada",
-        "Invalid move.": "Jogada invalida.",
-    }
-)
+def in_portuguese(part: Any) -> Any:
+    """Translate a string, or all strings in a value, into Portuguese."""
+    match part:
+        case str():
+            return _TRANSLATED.sub(lambda word: PORTUGUESE[word[0]], part)
+        case list() | tuple():
+            return type(part)(map(in_portuguese, part))
+        case dict():
+            return {in_portuguese(key): value for key, value in part.items()}
+        case Example() | Raises() | TextLines():
+            return replace(part, **{k: in_portuguese(value) for k, value in vars(part).items()})
+    return part
 
 
 # --- reference versions of the two data types ---
 
-_COORDINATES = (
-    *("create_coordinate", "coordinate_row", "coordinate_col", "is_coordinate"),
-    "coordinates_equal",
-)
-_BOARDS = (
-    *("create_board", "board_position", "board_score", "board_empty_positions"),
-    *("board_fill_position", "board_update_score", "board_reduce", "is_board", "board_finished"),
-    *("boards_equal", "print_board", "copy_board"),
-)
-_DOCUMENT = (*_COORDINATES, *_BOARDS, "request_move", "fill_random_position", "game_2048")
+_DOCUMENT = [name for name in PORTUGUESE if "_" in name]
+_COORDINATES = [name for name in _DOCUMENT if "coordinate" in name]
 
 
 def _right(*names: str) -> str:
     return right_versions(adt, names, "project", document=_DOCUMENT)
 
 
-COORDINATE, BOARD, REQUEST_MOVE = _right(*_COORDINATES), _right(*_BOARDS), _right("request_move")
+COORDINATE = _right(*_COORDINATES)
+BOARD = _right(*(name for name in _DOCUMENT if "board" in name))
+REQUEST_MOVE = _right("request_move")
 
-# The next functions run in the submission's process; `module` is the student's module. The
-# representation of boards is unknown, so these functions replace operations by combinations of
-# other operations.
+# The next functions run in the submission's process, in which `module` is the student's module. The
+# representation of boards is unknown, so these functions build the replacement of an operation from
+# the student's other operations.
 
 
 def other_coordinates(module: Any) -> None:
-    """Represent coordinates as strings, which breaks only programs that bypass the operations."""
+    """Represent coordinates as strings. Programs that use only the operations still work.
+
+    The new operations also accept coordinates that the program's constants contain.
+    """
+    is_theirs, row_of, column_of = (
+        getattr(module, name) for name in ("is_coordinate", "coordinate_row", "coordinate_col")
+    )
+    ours = {}
+    parts = [value for name, value in vars(module).items() if name[:2] != "__"]
+    for part in parts:
+        if is_theirs(part) is True:
+            ours[id(part)] = f"r{row_of(part)}c{column_of(part)}"
+        elif isinstance(part, (list, tuple, set, frozenset, dict)) and len(parts) < 1000:
+            parts += [*part, *(part.values() if isinstance(part, dict) else ())]
+
+    def text(c: Any) -> Any:
+        return ours.get(id(c), c)
 
     def create_coordinate(row: object, column: object) -> str:
         if row not in (1, 2, 3, 4) or column not in (1, 2, 3, 4):
@@ -146,14 +136,14 @@ def other_coordinates(module: Any) -> None:
         return f"r{row}c{column}"
 
     module.create_coordinate = create_coordinate
-    module.coordinate_row = lambda c: int(c[1])
-    module.coordinate_col = lambda c: int(c[3])
-    module.is_coordinate = lambda c: isinstance(c, str) and len(c) == 4 and c[0::2] == "rc"
-    module.coordinates_equal = lambda c1, c2: c1 == c2
+    module.coordinate_row = lambda c: int(text(c)[1])
+    module.coordinate_col = lambda c: int(text(c)[3])
+    module.is_coordinate = lambda c: isinstance(text(c), str) and text(c)[0::2] == "rc"
+    module.coordinates_equal = lambda c1, c2: text(c1) == text(c2)
 
 
 def fix_modifiers(module: Any, names: Any) -> None:
-    """Make the submission's modifiers change their board argument and return it."""
+    """Make the submission's modifiers update their board argument in place and return it."""
 
     def become(b: Any, new: Any) -> None:
         if isinstance(b, list):
@@ -178,7 +168,7 @@ def fix_modifiers(module: Any, names: Any) -> None:
 
 
 def add_points_by_merging(module: Any) -> None:
-    """Replace `board_update_score` by a merge, using the submission's own operations."""
+    """Replace `board_update_score` with a merge that uses the submission's own operations."""
 
     def board_update_score(b: Any, v: int) -> Any:
         first, second = module.create_coordinate(1, 1), module.create_coordinate(1, 2)
@@ -193,7 +183,7 @@ def add_points_by_merging(module: Any) -> None:
 
 
 def read_printed_board(module: Any, names: Any) -> None:
-    """Replace accessors with functions that read what the submission prints."""
+    """Replace accessors with functions that parse the board printed by the submission."""
     import contextlib
     import io
     import re
@@ -216,21 +206,16 @@ def read_printed_board(module: Any, names: Any) -> None:
 
 
 def fix_constructor(module: Any) -> None:
-    """Make the submission's constructor accept no argument and share no rows between boards."""
-    theirs = module.create_board
+    """Make the submission's constructor accept no argument and return independent boards."""
+    from copy import deepcopy
 
-    def apart(b: Any) -> Any:
-        if type(b) is list:
-            return [apart(part) for part in b]
-        if hasattr(b, "__dict__"):
-            vars(b).update(apart(vars(b)))
-        return {key: apart(part) for key, part in b.items()} if type(b) is dict else b
+    theirs = module.create_board
 
     def create_board(*ignored: object) -> Any:
         try:
-            return apart(theirs())
+            return deepcopy(theirs())
         except TypeError:
-            return apart(theirs(0))
+            return deepcopy(theirs(0))
 
     module.create_board = create_board
 
@@ -251,7 +236,7 @@ OTHER_COORDINATE = calling(other_coordinates, "project")
 
 
 def board_patches(*about: str) -> tuple[str, ...]:
-    """Return patches that each replace one board operation, except those in `about`."""
+    """Return patches for all board operations except those in `about`."""
     modifiers = {"board_fill_position", "board_update_score", "board_reduce"} - {*about}
     accessors = {"board_position", "board_score"} - {*about}
     steady = calling(fix_modifiers, "project", repr(sorted(modifiers)))
@@ -262,96 +247,8 @@ def board_patches(*about: str) -> tuple[str, ...]:
     return (COORDINATE, steady, steady + scored, read, COORDINATE + steady + scored + read)
 
 
-@contextmanager
-def replacing(session: SubmissionSession, code: str) -> Iterator[None]:
-    """Run `code` to replace names of the submission's module; restore them after the block."""
-    session.run(code)
-    session.begin()
-    try:
-        yield
-    finally:
-        session.close()
-
-
-_REFUSED = Raises("ValueError", "create_coordinate: invalid arguments")
-_CELLS = [(row, column) for row in range(1, 5) for column in range(1, 5)]
-_OUTSIDE = ("-1, 1", "0, 1", "1, 5", "0, 0", "5, 1", "1, 0", "4, 5", "100, 1")
-_NO_INTEGERS = ("1.0, 1", "1, 2.5", "'1', 1", "1, None", "[1], 1", "(1, 2), 1", "1, '4'")
-_OTHER_THINGS = (
-    *("0", "None", "'a'", "''", "{}", "[]", "()", "1.5", "[1, 2]", "(1,)", "(0, 1)", "(1, 5)"),
-    *("(1, 2, 3)", "('a', 'b')", "(1.0, 2.0)", "(None, 1)", "create_coordinate"),
-)
-
-
-def _made(row: int, column: int) -> str:
-    return f"create_coordinate({row}, {column})"
-
-
-def _accessor(name: str, index: int) -> Check:
-    """Check that `name` returns its part of a coordinate, and that both parts are stored."""
-    another = (4, 3) if index else (2, 4)
-    return Check(
-        f"{name} returns the number that the coordinate was created with",
-        [
-            *(Example(f"{name}({_made(*cell)})", cell[index]) for cell in _CELLS),
-            Example(f"{_made(2, 3)} == {_made(*another)}", False),
-        ],
-    )
-
-
-COORDINATES = replace(
-    SHEET["1"],
-    checks=(
-        Check(
-            "create_coordinate returns an immutable value and refuses numbers outside 1 to 4",
-            [
-                Example(f"isinstance({_made(2, 3)}, (list, dict, set, bytearray))", False),
-                *(Example(f"create_coordinate({numbers})", _REFUSED) for numbers in _OUTSIDE),
-            ],
-        ),
-        Check(
-            "create_coordinate refuses anything but integers with a ValueError",
-            [
-                Example(_made(2, 3)),
-                *(Example(f"create_coordinate({things})", _REFUSED) for things in _NO_INTEGERS),
-            ],
-        ),
-        _accessor("coordinate_row", 0),
-        _accessor("coordinate_col", 1),
-        Check(
-            "is_coordinate returns True for coordinates and False for anything else",
-            [
-                *(Example(f"is_coordinate({_made(*cell)})", True) for cell in _CELLS),
-                *(Example(f"is_coordinate({thing})", False) for thing in _OTHER_THINGS),
-            ],
-            weight=2,
-        ),
-        Check(
-            "coordinates_equal compares row and column",
-            [
-                Example(f"coordinates_equal({_made(*first)}, {_made(*second)})", first == second)
-                for first in _CELLS
-                for second in _CELLS
-                if first[0] in (1, 3) or first == second[::-1]
-            ],
-            weight=2,
-        ),
-    ),
-)
-
-
-Rows = Sequence[Sequence[int]]
-
-DIRECTIONS = dict(zip("NSWE", Direction, strict=True))
-EMPTY = ((0,) * 4,) * 4
-STUCK = ((2, 4, 2, 4), (4, 2, 4, 2), (2, 4, 2, 4), (4, 2, 4, 2))
-ROWS_OF_B = (
-    "[[board_position(b, create_coordinate(r, c)) for c in (1, 2, 3, 4)] for r in (1, 2, 3, 4)]"
-)
-
-
 def build(rows: Rows = EMPTY, score: int = 0) -> str:
-    """Return code that creates a board `b` with these values and this score."""
+    """Return code that creates a board `b` with the given values and score."""
     fills = [
         f"board_fill_position(b, create_coordinate({r}, {c}), {value})"
         for r, row in enumerate(rows, 1)
@@ -362,20 +259,89 @@ def build(rows: Rows = EMPTY, score: int = 0) -> str:
     return "\n".join(["b = create_board()", *points, *fills])
 
 
+def refused(call: str, arguments: Iterable[str], given: str = build()) -> list[Example]:
+    """Return an example per argument, in which the call must raise an error.
+
+    By default, `b` is a board.
+    """
+    error = Raises("ValueError", f"{call.partition('(')[0]}: invalid arguments")
+    return [Example(call.format(argument), error, given=given) for argument in arguments]
+
+
+_CELLS = [(row, column) for row in range(1, 5) for column in range(1, 5)]
+_OUTSIDE = ("-1, 1", "0, 1", "1, 5", "0, 0", "5, 1", "1, 0", "4, 5", "100, 1")
+_NO_INTEGERS = ("1.0, 1", "1, 2.5", "'1', 1", "1, None", "[1], 1", "(1, 2), 1", "1, '4'")
+_OTHER_THINGS = (
+    *("0", "None", "'a'", "''", "{}", "[]", "()", "1.5", "[1, 2]", "(1,)", "(0, 1)", "(1, 5)"),
+    *("(1, 2, 3)", "('a', 'b')", "(1.0, 2.0)", "(None, 1)", "'ab'", "'15'", "create_coordinate"),
+)
+
+
+def _made(row: int, column: int) -> str:
+    return f"create_coordinate({row}, {column})"
+
+
+def _accessor(name: str, index: int) -> Check:
+    """Check that `name` returns its number, and that comparisons use the other number too."""
+    another = (4, 3) if index else (2, 4)
+    return Check(
+        f"{name} returns the number that the coordinate was created with",
+        [
+            *(Example(f"{name}({_made(*cell)})", cell[index]) for cell in _CELLS),
+            Example(f"{_made(2, 3)} == {_made(*another)}", False),
+        ],
+    )
+
+
+COORDINATES = SHEET.task(
+    "1",
+    Check(
+        "create_coordinate returns an immutable value and refuses numbers outside 1 to 4",
+        [
+            Example(f"isinstance({_made(2, 3)}, (list, dict, set, bytearray))", False),
+            *refused("create_coordinate({})", _OUTSIDE, given=""),
+        ],
+    ),
+    Check(
+        "create_coordinate refuses anything but integers with a ValueError",
+        [Example(_made(2, 3)), *refused("create_coordinate({})", _NO_INTEGERS, given="")],
+    ),
+    _accessor("coordinate_row", 0),
+    _accessor("coordinate_col", 1),
+    Check(
+        "is_coordinate returns True for coordinates and False for anything else",
+        [Example(f"is_coordinate({_made(*cell)})", True) for cell in _CELLS]
+        + [Example(f"is_coordinate({thing})", False) for thing in _OTHER_THINGS],
+        weight=2,
+    ),
+    Check(
+        "coordinates_equal compares row and column",
+        [
+            Example(f"coordinates_equal({_made(*first)}, {_made(*second)})", first == second)
+            for first in _CELLS
+            for second in _CELLS
+            if first[0] in (1, 3) or first == second[::-1]
+        ],
+        weight=2,
+    ),
+)
+
+
+DIRECTIONS = dict(zip("NSWE", Direction, strict=True))
+SCORE_OF_B = "board_score(b)"
+ROWS_OF_B = (
+    "[[board_position(b, create_coordinate(r, c)) for c in (1, 2, 3, 4)] for r in (1, 2, 3, 4)]"
+)
+
+
 def output_of(rows: Rows, score: int) -> TextLines:
-    """Return the expected output of `print_board`; trailing spaces are ignored."""
+    """Return the expected output of `print_board`, in which trailing spaces are ignored."""
     lines = [" ".join(f"[ {value} ]" for value in row) for row in rows]
     return TextLines("\n".join([*lines, f"Score: {score}"]))
 
 
-def refused(call: str, arguments: Iterable[str]) -> list[Example]:
-    """Return examples in which `call` must reject each argument; `b` is an empty board."""
-    error = Raises("ValueError", f"{call.partition('(')[0]}: invalid arguments")
-    return [Example(call.format(argument), error, given=build()) for argument in arguments]
-
-
 def _row(*values: int) -> Rows:
-    return (values, *EMPTY[1:])
+    return [[*values], *EMPTY[1:]]
 
 
 def _random(seed: str, tiles: int) -> Rows:
@@ -383,45 +349,34 @@ def _random(seed: str, tiles: int) -> Rows:
     draw = random.Random(f"{seed} {tiles}")
     cells = draw.choices((2, 2, 4, 4, 8, 16), k=tiles) + [0] * (16 - tiles)
     draw.shuffle(cells)
-    return tuple(tuple(cells[n : n + 4]) for n in range(0, 16, 4))
+    return [cells[n : n + 4] for n in range(0, 16, 4)]
 
 
 def _boards(seed: str) -> Iterator[Rows]:
-    """Yield boards to test `board_reduce`: known traps, then random boards, sparse to full."""
-    for values in (
-        *((2, 0, 0, 0), (0, 2, 0, 0), (0, 0, 0, 2), (2, 2, 0, 0), (2, 0, 0, 2), (0, 2, 0, 4)),
-        *((2, 2, 2, 0), (2, 2, 2, 2), (2, 2, 4, 0), (4, 2, 2, 0), (4, 0, 2, 2), (2, 4, 2, 4)),
-        *((4, 4, 8, 4), (8, 4, 4, 8), (2, 2, 4, 8), (1024, 1024, 2048, 0)),
-    ):
+    """Yield boards that test `board_reduce`: known traps, then random boards."""
+    for values in LINES:
         yield _row(*values)
-        yield tuple((0, 0, value, 0) for value in values)
-    # With equal lines, a program that looks up lines with list.index moves only the first.
-    yield ((0, 2, 2, 0), (0, 2, 2, 0), (4, 0, 0, 4), (0, 2, 2, 0))
-    yield ((2, 2, 0, 0), (0, 0, 0, 0), (2, 2, 0, 0), (0, 0, 0, 0))
-    yield STUCK
+        yield [[0, 0, value, 0] for value in values]
+    # A program that finds lines with list.index moves only the first of several equal lines.
+    yield lists("0 2 2 0 / 0 2 2 0 / 4 0 0 4 / 0 2 2 0")
+    yield lists("2 2 0 0 / 0 0 0 0 / 2 2 0 0 / 0 0 0 0")
+    yield checkered()
     for number in range(2):
         yield from (_random(f"{seed} {number}", tiles) for tiles in (2, 6, 8, 11, 14, 16))
 
 
-def _reductions(seed: str) -> Iterator[tuple[Rows, str, Rows, int]]:
-    """Yield boards and directions with the resulting values and points."""
+def _reductions(seed: str, result: str, score: int = 0) -> Iterator[Example]:
+    """Yield examples that move all boards in all directions and check `result` afterwards."""
     for rows in _boards(seed):
         for letter, direction in DIRECTIONS.items():
             slide = Board.from_rows(rows).slide(direction)
-            yield rows, letter, slide.board.rows, slide.points
-
-
-def _reduced_values(seed: str) -> Iterator[Example]:
-    for rows, letter, after, _points in _reductions(seed):
-        yield Example(
-            f"board_reduce(b, '{letter}')", given=build(rows), then={ROWS_OF_B: as_lists(after)}
-        )
+            found = {ROWS_OF_B: as_lists(slide.board.rows), SCORE_OF_B: slide.points + score}
+            then = {result: found[result]}
+            yield Example(f"board_reduce(b, '{letter}')", given=build(rows, score), then=then)
 
 
 def _reduced_results(seed: str) -> Iterator[Example]:
-    for rows, letter, _after, points in _reductions(seed):
-        then = {"board_score(b)": points + 4}
-        yield Example(f"board_reduce(b, '{letter}')", given=build(rows, 4), then=then)
+    yield from _reductions(seed, SCORE_OF_B, score=4)
     for letter in DIRECTIONS:
         yield Example(f"board_reduce(b, '{letter}') is b", True, given=build(_row(0, 2, 2, 0)))
     wrong = ("'n'", "''", "'NS'", "'X'", "None", "1", "'North'", "['N']", "('N',)", "'N '")
@@ -429,39 +384,34 @@ def _reduced_results(seed: str) -> Iterator[Example]:
 
 
 def _finished(seed: str) -> Iterator[Example]:
-    """Call `board_finished` on many boards, which must stay unchanged."""
+    """Yield examples that call `board_finished` on many boards. The boards must not change."""
     full = [rows for rows in _boards(seed) if all(map(all, rows))]
     sparse = EMPTY, _row(2, 0, 0, 0), _row(2, 2, 4, 8)
     for rows in (*sparse, checkered(), *with_one_pair(), *with_one_gap(), *full):
-        filled = all(map(all, rows))
-        finished = filled and not Board.from_rows(rows).legal_directions()
-        unchanged = {ROWS_OF_B: as_lists(rows), "board_score(b)": 4}
+        finished = all(map(all, rows)) and not Board.from_rows(rows).can_move()
+        unchanged = {ROWS_OF_B: rows, SCORE_OF_B: 4}
         yield Example("board_finished(b)", finished, given=build(rows, 4), then=unchanged)
 
 
-def _keeps_coordinates_abstract(session: SubmissionSession, words: Language = ENGLISH) -> None:
-    """Check that the board works with another representation of coordinates.
+def _keeps_coordinates_abstract(session: SubmissionSession) -> None:
+    """Check that the board works with a different representation of coordinates.
 
-    The check is skipped if task 2 was begun but names of task 1 are missing.
+    The check is skipped if the submission has functions of task 2 but lacks some of task 1.
     """
-    missing = f"[name for name in {_COORDINATES} if not hasattr(project, name)]"
+    missing = f"[name for name in {tuple(_COORDINATES)} if not hasattr(project, name)]"
     begun = "hasattr(project, 'create_board')"
-    if session.value(words(begun), show=False) and session.value(words(missing), show=False):
+    if session.value(begun, show=False) and session.value(missing, show=False):
         return
-    rows = ((2, 2, 0, 0), (0, 0, 0, 0), (0, 0, 0, 8), (0, 0, 0, 0))
-    steps: tuple[tuple[str, object], ...] = (
-        (build(rows), ...),
-        ("board_position(b, create_coordinate(3, 4))", 8),
-        ("len(board_empty_positions(b))", 13),
-        ("coordinate_col(board_empty_positions(b)[0])", 3),
-        ("board_score(board_reduce(b, 'E'))", 4),
-        ("board_position(b, create_coordinate(1, 4))", 4),
-    )
-    with replacing(session, words(OTHER_COORDINATE)):
-        session.shown.append(_("# coordinates now have a different representation"))
-        for code, expected in steps:
-            session.expect(words(code), expected)
-        session.expect(words("print_board(b)"))
+    session.run(OTHER_COORDINATE)
+    session.begin()
+    session.shown.append(_("# coordinates now have a different representation"))
+    session.expect(build(lists("2 2 0 0 / 0 0 0 0 / 0 0 0 8 / 0 0 0 0")))
+    session.expect("board_position(b, create_coordinate(3, 4))", 8)
+    session.expect("len(board_empty_positions(b))", 13)
+    session.expect("coordinate_col(board_empty_positions(b)[0])", 3)
+    session.expect("board_score(board_reduce(b, 'E'))", 4)
+    session.expect("board_position(b, create_coordinate(1, 4))", 4)
+    session.expect("print_board(b)")
 
 
 _TWO_BOARDS = "b = create_board()\nother = create_board()\n"
@@ -475,145 +425,127 @@ _NO_BOARDS = (
     *("[[1, 2], [3]]", "(1, 2, 3, 4, 5)", "[None] * 4", "'abcde'", "[[2, 4, 8, 16]] * 5", "[1, 2]"),
     *("{'a': 1}", "{1: 2, 3: 4}", "[[], 0]", "([1, 2, 3, 4], 0)", "1.5", "create_board"),
 )
-_MIXED = ((2, 0, 0, 4), (0, 8, 0, 0), (0, 0, 16, 0), (32, 0, 0, 64))
+_MIXED = lists("2 0 0 4 / 0 8 0 0 / 0 0 16 0 / 32 0 0 64")
 _EMPTIES = "[(coordinate_row(c), coordinate_col(c)) for c in board_empty_positions(b)]"
 _PUT = "board_fill_position(b, create_coordinate(2, 3), {})"
 _AT_2_3 = "board_position(b, create_coordinate(2, 3))"
 
 
-def _empty_cells(rows: Rows) -> list[tuple[int, int]]:
-    return [(row + 1, column + 1) for row, column in Board.from_rows(rows).empty_cells()]
-
-
 def other(rows: Rows, score: int) -> str:
-    """Return code that creates a second board, `other`."""
+    """Return code that builds a board and names it `other`."""
     return build(rows, score).replace("b = ", "other = ").replace("(b,", "(other,")
 
 
-BOARDS = replace(
-    SHEET["2"],
-    checks=(
-        Check(
-            "create_board returns a new empty board with score 0",
-            [
-                Example(ROWS_OF_B, as_lists(EMPTY), given=build()),
-                Example("board_score(create_board())", 0),
-                Example(_FILL_ONE, given=_TWO_BOARDS, then={_OTHERS: 0}),
-                Example(_FILL_ONE, given=build(), then={ROWS_OF_B: as_lists(_row(2, 0, 0, 0))}),
-            ],
-            reference_patches=board_patches("create_board"),
-        ),
-        Check(
-            "board_position returns a value and refuses anything but coordinates",
-            lambda seed: [
-                Example(ROWS_OF_B, as_lists(_MIXED), given=build(_MIXED)),
-                Example(ROWS_OF_B, as_lists(_random(seed, 12)), given=build(_random(seed, 12))),
-                Example("board_position(create_board(), create_coordinate(2, 4))", 0),
-                *refused("board_position(b, {})", _NO_COORDINATES),
-            ],
-            reference_patches=board_patches("board_position"),
-        ),
-        Check(
-            "board_update_score adds non-negative multiples of 4, and board_score returns the sum",
-            [
-                Example("board_score(board_update_score(b, 4))", 4, given=build()),
-                Example("board_score(board_update_score(b, 0))", 8, given=build(score=8)),
-                Example("board_score(board_update_score(b, 2048))", 2056, given=build(score=8)),
-                Example("board_update_score(b, 4)", given=build(), then={"board_score(b)": 4}),
-                Example("board_update_score(b, 4) is b", True, given=build()),
-                *refused("board_update_score(b, {})", _NO_POINTS),
-            ],
-            reference_patches=board_patches("board_score", "board_update_score"),
-        ),
-        Check(
-            "board_empty_positions lists the empty positions row by row",
-            lambda seed: [
-                *(
-                    Example(_EMPTIES, _empty_cells(rows), given=build(rows))
-                    for rows in (EMPTY, _MIXED, _row(2, 4, 8, 16), STUCK, _random(seed, 9))
-                ),
-                Example("create_coordinate(1, 2) in board_empty_positions(b)", True, given=build()),
-                Example("isinstance(board_empty_positions(b), list)", True, given=build()),
-            ],
-        ),
-        Check(
-            "board_fill_position accepts any integer and refuses other arguments",
-            [
-                Example(_PUT.format(2), given=build()),
-                *(
-                    Example(_PUT.format(value), given=build(_MIXED), then={_AT_2_3: value})
-                    for value in (2, 0, 3, -2, 131072)
-                ),
-                Example(f"{_PUT.format(2)} is b", True, given=build()),
-                *refused("board_fill_position(b, {}, 2)", _NO_COORDINATES),
-                *refused("board_fill_position(b, create_coordinate(1, 1), {})", _NO_VALUES),
-            ],
-            reference_patches=board_patches("board_fill_position"),
-        ),
-        Check(
-            "board_reduce moves the tiles and merges each at most once",
-            _reduced_values,
-            reference_patches=board_patches("board_reduce"),
-        ),
-        Check(
-            "board_reduce updates the score, returns its board and refuses other directions",
-            _reduced_results,
-            reference_patches=board_patches("board_reduce"),
-        ),
-        Check(
-            "is_board returns True for boards and False for anything else",
-            [
-                Example("is_board(b)", True, given=build()),
-                Example("is_board(b)", True, given=build(_MIXED, 8)),
-                Example("is_board(b)", True, given=f"{build(_MIXED)}\nboard_reduce(b, 'N')"),
-                Example("is_board(create_coordinate(1, 1))", False),
-                *(Example(f"is_board({thing})", False) for thing in _NO_BOARDS),
-            ],
-        ),
-        Check("board_finished is True only for stuck boards, and changes nothing", _finished),
-        Check(
-            "boards_equal compares the values and the score",
-            lambda seed: [
-                Example("boards_equal(b, other)", equal, given=f"{build(*one)}\n{other(*two)}")
-                for one, two, equal in (
-                    ((EMPTY, 0), (EMPTY, 0), True),
-                    ((EMPTY, 0), (EMPTY, 4), False),
-                    ((_row(2, 0, 0, 0), 0), (EMPTY, 0), False),
-                    ((_row(2, 0, 0, 0), 4), (_row(2, 0, 0, 0), 4), True),
-                    ((_row(2, 0, 0, 0), 0), (_row(0, 2, 0, 0), 0), False),
-                    ((_row(2, 0, 0, 0), 0), (_row(4, 0, 0, 0), 0), False),
-                    ((_MIXED, 4), (_MIXED, 4), True),
-                    ((_MIXED, 4), (_MIXED[::-1], 4), False),
-                    ((_random(seed, 10), 4), (_random(seed, 10), 4), True),
-                    ((_random(seed, 10), 4), (_random(seed, 11), 4), False),
-                )
-            ],
-        ),
-        Check(
-            "print_board prints the values and the score and refuses anything but boards",
-            lambda seed: [
-                *(
-                    Example("print_board(b)", None, given=build(*board), prints=output_of(*board))
-                    for board in (
-                        *((EMPTY, 0), (_MIXED, 0), (_MIXED, 2096), (_row(2048, 0, 0, 0), 4)),
-                        (_random(seed, 13), random.Random(seed).randrange(4, 2048, 4)),
-                    )
-                ),
-                *refused("print_board({})", ("'a'", "0", "None", "[]")),
-            ],
-        ),
-        Check(
-            "the board uses coordinates only through their operations",
-            run=_keeps_coordinates_abstract,
-            reference_patches=board_patches()[1:-1],
-        ),
+def _comparisons(seed: str) -> Iterator[Example]:
+    """Yield examples that compare each of several boards with all of them."""
+    rows = EMPTY, _row(2, 0, 0, 0), _row(0, 2, 0, 0), _row(4, 0, 0, 0), _MIXED, _MIXED[::-1]
+    boards = product((*rows, _random(seed, 10)), (0, 4))
+    for one, two in product(boards, repeat=2):
+        given = f"{build(*one)}\n{other(*two)}"
+        yield Example("boards_equal(b, other)", one == two, given=given)
+
+
+def _empty_positions(seed: str) -> Iterator[Example]:
+    for rows in (EMPTY, _MIXED, _row(2, 4, 8, 16), checkered(), _random(seed, 9)):
+        cells = [(row + 1, column + 1) for row, column in Board.from_rows(rows).empty_cells()]
+        yield Example(_EMPTIES, cells, given=build(rows))
+    yield Example("create_coordinate(1, 2) in board_empty_positions(b)", True, given=build())
+    yield Example("isinstance(board_empty_positions(b), list)", True, given=build())
+
+
+def _printed_boards(seed: str) -> Iterator[Example]:
+    drawn = _random(seed, 13), random.Random(seed).randrange(4, 2048, 4)
+    for board in ((EMPTY, 0), (_MIXED, 0), (_MIXED, 2096), (_row(2048, 0, 0, 0), 4), drawn):
+        yield Example("print_board(b)", None, given=build(*board), prints=output_of(*board))
+    yield from refused("print_board({})", ("'a'", "0", "None", "[]"))
+
+
+BOARDS = SHEET.task(
+    "2",
+    Check(
+        "create_board returns a new empty board with score 0",
+        [
+            Example(ROWS_OF_B, EMPTY, given=build()),
+            Example("board_score(create_board())", 0),
+            Example(_FILL_ONE, given=_TWO_BOARDS, then={_OTHERS: 0}),
+            Example(_FILL_ONE, given=build(), then={ROWS_OF_B: _row(2, 0, 0, 0)}),
+        ],
+        reference_patches=board_patches("create_board"),
     ),
-    reference_patches=board_patches(),
+    Check(
+        "board_position returns a value and refuses anything but coordinates",
+        lambda seed: [
+            Example(ROWS_OF_B, _MIXED, given=build(_MIXED)),
+            Example(ROWS_OF_B, _random(seed, 12), given=build(_random(seed, 12))),
+            Example("board_position(create_board(), create_coordinate(2, 4))", 0),
+            *refused("board_position(b, {})", _NO_COORDINATES),
+        ],
+        reference_patches=board_patches("board_position"),
+    ),
+    Check(
+        "board_update_score adds non-negative multiples of 4, and board_score returns the sum",
+        [
+            Example("board_score(board_update_score(b, 4))", 4, given=build()),
+            Example("board_score(board_update_score(b, 0))", 8, given=build(score=8)),
+            Example("board_score(board_update_score(b, 2048))", 2056, given=build(score=8)),
+            Example("board_update_score(b, 4)", given=build(), then={"board_score(b)": 4}),
+            Example("board_update_score(b, 4) is b", True, given=build()),
+            *refused("board_update_score(b, {})", _NO_POINTS),
+        ],
+        reference_patches=board_patches("board_score", "board_update_score"),
+    ),
+    Check("board_empty_positions lists the empty positions row by row", _empty_positions),
+    Check(
+        "board_fill_position accepts any integer and refuses other arguments",
+        [
+            Example(_PUT.format(2), given=build()),
+            *(
+                Example(_PUT.format(value), given=build(_MIXED), then={_AT_2_3: value})
+                for value in (2, 0, 3, -2, 131072)
+            ),
+            Example(f"{_PUT.format(2)} is b", True, given=build()),
+            *refused("board_fill_position(b, {}, 2)", _NO_COORDINATES),
+            *refused("board_fill_position(b, create_coordinate(1, 1), {})", _NO_VALUES),
+        ],
+        reference_patches=board_patches("board_fill_position"),
+    ),
+    Check(
+        "board_reduce moves the tiles and merges each at most once",
+        partial(_reductions, result=ROWS_OF_B),
+        reference_patches=board_patches("board_reduce"),
+    ),
+    Check(
+        "board_reduce updates the score, returns its board and refuses other directions",
+        _reduced_results,
+        reference_patches=board_patches("board_reduce"),
+    ),
+    Check(
+        "is_board returns True for boards and False for anything else",
+        [
+            Example("is_board(b)", True, given=build()),
+            Example("is_board(b)", True, given=build(_MIXED, 8)),
+            Example("is_board(b)", True, given=f"{build(_MIXED)}\nboard_reduce(b, 'N')"),
+            Example("is_board(create_coordinate(1, 1))", False),
+            *(Example(f"is_board({thing})", False) for thing in _NO_BOARDS),
+        ],
+    ),
+    Check("board_finished is True only for stuck boards, and changes nothing", _finished),
+    Check("boards_equal compares the values and the score", _comparisons),
+    Check(
+        "print_board prints the values and the score and refuses anything but boards",
+        _printed_boards,
+    ),
+    Check(
+        "the board uses coordinates only through their operations",
+        run=_keeps_coordinates_abstract,
+        reference_patches=board_patches()[1:-1],
+    ),
+    patches=board_patches(),
 )
 
 
 MAX_SHOWN_LETTERS = 50
-"""Maximum number of moves listed in a report; longer games are shown as code."""
+"""Maximum number of moves listed in a report. Longer games are reported as code."""
 
 PROMPT = "Pick a move (N, S, E, W): "
 REFUSAL = "Invalid move."
@@ -627,18 +559,16 @@ def _asks(wrong: Sequence[str], letter: str) -> Example:
     return Example("request_move()", letter, typed=[*wrong, letter], prints=refusals + PROMPT)
 
 
-REQUEST = replace(
-    SHEET["3"],
-    checks=(
-        Check("request_move returns the letter", [_asks((), letter) for letter in "NSEW"]),
-        Check(
-            "request_move asks again until the answer is one of the four capital letters",
-            [
-                _asks(("1", "a", "n"), "N"),
-                *(_asks((wrong,), "E") for wrong in ("", "NS", "SE", "EW", "e", "North", "X")),
-                *(_asks((wrong,), "S") for wrong in ("S ", " S", "NSEW", "W,", "'S'")),
-            ],
-        ),
+REQUEST = SHEET.task(
+    "3",
+    Check("request_move returns the letter", [_asks((), letter) for letter in "NSEW"]),
+    Check(
+        "request_move asks again until the answer is one of the four capital letters",
+        [
+            _asks(("1", "a", "n"), "N"),
+            *(_asks((wrong,), "E") for wrong in ("", "NS", "SE", "EW", "e", "North", "X")),
+            *(_asks((wrong,), "S") for wrong in ("S ", " S", "NSEW", "W,", "'S'")),
+        ],
     ),
 )
 
@@ -650,7 +580,7 @@ class PrintedBoard(NamedTuple):
     score: int
 
     def __str__(self) -> str:
-        return output_of(self.board.rows, self.score).text
+        return output_of(as_lists(self.board.rows), self.score).text
 
 
 class ObservedGame(NamedTuple):
@@ -659,11 +589,11 @@ class ObservedGame(NamedTuple):
     Attributes:
         seed: Seed of the random module.
         scenes: The printed boards in order.
-        letters: The moves that were typed, one between each pair of consecutive scenes.
-        ended: Whether the game ended instead of asking for more moves.
+        letters: The typed moves, one between each pair of consecutive scenes.
+        ended: Whether the game ended without asking for another move.
         has_final_board: Whether the game printed a board after its last move.
-        setting: A comment for the report about the game's special conditions, if any.
-        unexpected_question: Text for a report about an unexpected question, if there was one.
+        setting: A comment for the report about the game's special conditions, or an empty string.
+        unexpected_question: Text for the report if the game asked an unexpected question.
     """
 
     seed: int
@@ -675,63 +605,54 @@ class ObservedGame(NamedTuple):
     unexpected_question: str = ""
 
     def turns(self) -> Iterator[tuple[PrintedBoard, str, PrintedBoard]]:
-        """Yield the scene before each move, the move, and the scene after it."""
+        """Yield the scene before each move, the move itself, and the scene after the move."""
         yield from zip(self.scenes, self.letters, self.scenes[1:], strict=False)
 
 
 def play(
-    session: SubmissionSession,
-    letters: Sequence[str],
-    seed: int,
-    words: Language,
-    setting: str = "",
+    session: SubmissionSession, letters: Sequence[str], seed: int, setting: str = ""
 ) -> ObservedGame:
-    """Play the given moves; parse the scenes from the game's output."""
-    session.shown[:] = _repeat(letters, seed, words, setting)
-    outcome = session.run(words("game_2048()"), typed=letters, seed=seed, show=False)
-    session.shown[:] = _repeat(letters[: outcome.asked], seed, words, setting)
+    """Play the given moves, and parse the scenes in the game's output."""
+    session.shown[:] = _repeat(letters, seed, setting)
+    outcome = session.run("game_2048()", typed=letters, seed=seed, show=False)
+    session.shown[:] = _repeat(letters[: outcome.asked], seed, setting)
     if outcome.error is not None and outcome.error.type != "EOFError":
         session.fail(_("a game"), str(outcome.error))
-    *questions, rest = outcome.output.split(words(PROMPT))
+    *questions, rest = outcome.output.split(session.words(PROMPT))
     ended = outcome.error is None
     scenes: list[PrintedBoard] = []
     for part in questions:
-        scenes.append(_scene_before_a_question(session, scenes, part, words))
-    closing = _last_scene(rest, words) if ended else None
+        scene = _last_scene(session, part)
+        if scene is None and scenes and session.words(REFUSAL) in part:
+            scene = scenes[-1]  # Programs may reject a move that does not change the board.
+        if scene is None:
+            printed = _("printed {text}").format(text=repr(part))
+            session.fail(_("the board before each question"), printed)
+        scenes.append(scene)
+    closing = _last_scene(session, rest) if ended else None
     if closing is not None:
         scenes.append(closing)
     if not scenes:
         session.fail(_("a board"), _("printed {text}").format(text=repr(outcome.output)))
     typed = list(letters[: len(scenes) - 1])
-    more = _other_question([*questions, rest], words) if outcome.asked > len(questions) else ""
+    more = _other_question(session, [*questions, rest]) if outcome.asked > len(questions) else ""
     return ObservedGame(seed, scenes, typed, ended, closing is not None, setting, more)
 
 
-def _other_question(parts: Sequence[str], words: Language) -> str:
-    """Return a message about the last question that did not ask for a move."""
-    rests = (re.sub(words(f"{_BOARD}|{REFUSAL}"), "", part).strip() for part in parts)
+def _other_question(session: SubmissionSession, parts: Sequence[str]) -> str:
+    """Return a message that quotes the last unexpected question."""
+    known = session.words(f"{_BOARD}|{REFUSAL}")
+    rests = (re.sub(known, "", part).strip() for part in parts)
     asked = [rest.splitlines()[-1] for rest in rests if rest]
     message = _("an unexpected question, {question}, then ")
     return message.format(question=repr(asked[-1] if asked else ""))
 
 
-def _scene_before_a_question(
-    session: SubmissionSession, scenes: Sequence[PrintedBoard], part: str, words: Language
-) -> PrintedBoard:
-    scene = _last_scene(part, words)
-    if scene is None and scenes and words(REFUSAL) in part:
-        return scenes[-1]  # a move that changes nothing may be called invalid
-    if scene is None:
-        printed = _("printed {text}").format(text=repr(part))
-        session.fail(_("the board before each question"), printed)
-    return scene
-
-
-def _repeat(letters: Sequence[str], seed: int, words: Language, setting: str = "") -> list[str]:
-    """Return code that repeats a game, for a student to paste."""
-    special = [words(setting)] if setting else []
+def _repeat(letters: Sequence[str], seed: int, setting: str = "") -> list[str]:
+    """Return code that a student can run to repeat a game."""
+    special = [setting] if setting else []
     if not letters:
-        return [*special, "import random", f"random.seed({seed})", words("game_2048()")]
+        return [*special, "import random", f"random.seed({seed})", "game_2048()"]
     typed = repr("".join(letters))
     if len(letters) > MAX_SHOWN_LETTERS:
         typed = f"random.Random({seed}).choices('NSEW', k={len(letters)})"
@@ -739,43 +660,35 @@ def _repeat(letters: Sequence[str], seed: int, words: Language, setting: str = "
         *special,
         "import io, random; from unittest.mock import patch",
         f"random.seed({seed})",
-        words(f"patch('sys.stdin', io.StringIO('\\n'.join({typed})))(game_2048)()"),
+        f"patch('sys.stdin', io.StringIO('\\n'.join({typed})))(game_2048)()",
     ]
 
 
-def _last_scene(text: str, words: Language) -> PrintedBoard | None:
-    found = re.findall(words(_BOARD), text)
-    if not found:
-        return None
-    lines, score = found[-1]
-    try:
-        board = Board.from_rows(
-            [map(int, re.findall(r"\d+", line)) for line in lines.strip().splitlines()]
-        )
-    except BoardError:
-        return None
-    return PrintedBoard(board, int(score))
+def _last_scene(session: SubmissionSession, text: str) -> PrintedBoard | None:
+    for lines, score in re.findall(session.words(_BOARD), text)[-1:]:
+        rows = [map(int, re.findall(r"\d+", line)) for line in lines.strip().splitlines()]
+        with suppress(BoardError):
+            return PrintedBoard(Board.from_rows(rows), int(score))
+    return None
 
 
 def _fail_at(
-    session: SubmissionSession, words: Language, played: ObservedGame, number: int, expected: str
+    session: SubmissionSession, played: ObservedGame, number: int, expected: str
 ) -> NoReturn:
-    """Fail the check and report what followed move `number` of a game, counted from 1."""
+    """Fail the check; report the output of the game's move `number`, counted from 1."""
     before, after = played.scenes[number - 1 : number + 1]
-    picture = [f"# {line}" for line in words(str(before)).splitlines()]
-    again = _repeat(played.letters[:number], played.seed, words, played.setting)
+    letter = played.letters[number - 1]
     session.shown[:] = [
-        *again,
-        _("# the last move, {letter}, is made on this board:").format(
-            letter=played.letters[number - 1]
-        ),
-        *picture,
+        *_repeat(played.letters[:number], played.seed, played.setting),
+        _("# the last move, {letter}, is made on this board:").format(letter=letter),
+        *(f"# {line}" for line in str(before).splitlines()),
     ]
-    _fail(session, words, expected, f"{played.unexpected_question}\n{after}")
+    _fail(session, expected, f"{played.unexpected_question}\n{after}")
 
 
-def _fail(session: SubmissionSession, words: Language, expected: str, actual: str) -> NoReturn:
-    session.fail(words(expected), words(actual))
+def _fail(session: SubmissionSession, expected: str, actual: str) -> NoReturn:
+    """Fail the check, reporting the actual result as the grader would phrase it."""
+    session.fail(expected, session.words(actual))
 
 
 def _slide(before: PrintedBoard, letter: str) -> Slide:
@@ -783,7 +696,7 @@ def _slide(before: PrintedBoard, letter: str) -> Slide:
 
 
 def _new_cell(slide: Slide, after: Board) -> Cell | None:
-    """Return the cell of the new tile after a slide, or None unless exactly one tile was added."""
+    """Return the new tile's cell, or None if the program added no tile or several tiles."""
     new = [cell for cell in slide.board.empty_cells() if after[cell]]
     if len(new) == 1 and slide.board.with_tile(new[0], after[new[0]]) == after:
         return new[0]
@@ -794,8 +707,8 @@ def _letters(seed: int, count: int) -> list[str]:
     return random.Random(seed).choices("NSEW", k=count)
 
 
-def check_moves(session: SubmissionSession, played: ObservedGame, words: Language) -> None:
-    """Fail unless each move that changes the board is a slide plus one new tile.
+def check_moves(session: SubmissionSession, played: ObservedGame) -> None:
+    """Fail unless each move that changes the board is a slide followed by one new tile.
 
     The game must have more than ten moves.
     """
@@ -809,28 +722,27 @@ def check_moves(session: SubmissionSession, played: ObservedGame, words: Languag
         cell = _new_cell(slide, after.board)
         if cell is None or after.board[cell] not in (2, 4):
             wanted = PrintedBoard(slide.board, before.score + slide.points)
-            _fail_at(session, words, played, number, _("one new 2 or 4 added to") + f"\n{wanted}")
+            _fail_at(session, played, number, _("one new 2 or 4 added to") + f"\n{wanted}")
         if after.score != before.score + slide.points:
-            _fail_at(session, words, played, number, f"Score: {before.score + slide.points}")
+            _fail_at(session, played, number, f"Score: {before.score + slide.points}")
 
 
-def _moves(session: SubmissionSession, words: Language = ENGLISH) -> None:
+def _moves(session: SubmissionSession) -> None:
     for seed in map(session.seed_for, range(4)):
-        played = play(session, _letters(seed, 40), seed, words)
-        check_moves(session, played, words)
+        check_moves(session, play(session, _letters(seed, 40), seed))
 
 
-def _nothing_moved(session: SubmissionSession, words: Language = ENGLISH) -> None:
+def _nothing_moved(session: SubmissionSession) -> None:
     for seed in map(session.seed_for, range(4)):
         letters = [letter for letter in _letters(seed, 10) for _ in range(4)]
-        played = play(session, letters, seed, words)
+        played = play(session, letters, seed)
         for number, (before, letter, after) in enumerate(played.turns(), 1):
             if not _slide(before, letter).changed and after != before:
-                _fail_at(session, words, played, number, _("the same board again"))
+                _fail_at(session, played, number, _("the same board again"))
 
 
-def _spawns(session: SubmissionSession, words: Language = ENGLISH) -> None:
-    """Check that games start with two tiles, and that tiles and cells are random.
+def _spawns(session: SubmissionSession) -> None:
+    """Check that games start with two tiles, and that new tiles have random values and cells.
 
     The test covers each cell of the board, and also the first and the last of the empty cells.
     """
@@ -840,110 +752,98 @@ def _spawns(session: SubmissionSession, words: Language = ENGLISH) -> None:
     }
     starts: set[tuple[Cell, ...]] = set()
     for game, seed in enumerate(map(session.seed_for, range(MAX_GAMES)), 1):
-        played = play(session, _letters(seed, 150), seed, words)
+        played = play(session, _letters(seed, 150), seed)
         start = played.scenes[0]
         starts.add(tuple(start.board.empty_cells()))
         if len(start.board.empty_cells()) != 14 or start.score:
-            _fail(session, words, _("two tiles and score 0 at the start"), f"\n{start}")
+            _fail(session, _("two tiles and score 0 at the start"), f"\n{start}")
         for before, letter, after in played.turns():
             slide = _slide(before, letter)
             cell = _new_cell(slide, after.board)
             if slide.changed and cell is not None:
                 four.note(0.2, came=after.board[cell] == 4)
                 _note_cell(cells, slide.board.empty_cells(), cell)
-        session.shown[:] = [words(f"game_2048()  # {game} times")]
-        _judge_spawns(session, four, cells)
+        session.shown[:] = [f"game_2048()  # {game} times"]
+        if four.wrong:
+            found = _("{seen} fours; {due} were expected")
+            found = found.format(seen=four.seen, due=round(four.due))
+            session.fail(_("a 4 with probability 1/5"), found)
+        judge_cells(session, cells, _("new tiles on random empty cells"))
         if game >= 10 and all(odds.settled for odds in (four, *cells.values())):
             break
     if len(starts) == 1:
-        _fail(session, words, _("two tiles on random cells"), _("always") + f"\n{start}")
+        _fail(session, _("two tiles on random cells"), _("always") + f"\n{start}")
 
 
 def _note_cell(cells: Mapping[object, Odds], empty: Sequence[Cell], cell: Cell) -> None:
-    """Record a new tile on `cell`, one of the `empty` cells."""
+    """Record that a new tile appeared on `cell`, which was one of the `empty` cells."""
     for row, column in empty:
         cells[row + 1, column + 1].note(1 / len(empty), came=(row, column) == cell)
     cells["first"].note(1 / len(empty), came=cell == empty[0])
     cells["last"].note(1 / len(empty), came=cell == empty[-1])
 
 
-def _judge_spawns(session: SubmissionSession, four: Odds, cells: Mapping[object, Odds]) -> None:
-    if four.wrong:
-        found = _("{seen} fours; {due} were expected")
-        found = found.format(seen=four.seen, due=round(four.due))
-        session.fail(_("a 4 with probability 1/5"), found)
-    for place, odds in cells.items():
-        if odds.wrong:
-            found = _("{seen} on {place}; {due} were expected")
-            found = found.format(seen=odds.seen, place=place, due=round(odds.due))
-            session.fail(_("new tiles on random empty cells"), found)
-
-
 MAX_GAMES = 40
-MAX_LETTERS = 800  # 3,000 random games ended after at most 319.
+MAX_LETTERS = 800  # The longest of 3,000 random games had 319 moves.
 
 
-def _ends(session: SubmissionSession, words: Language = ENGLISH) -> None:
+def _ends(session: SubmissionSession) -> None:
     for seed in map(session.seed_for, range(2)):
-        played = play(session, _letters(seed, MAX_LETTERS), seed, words)
+        played = play(session, _letters(seed, MAX_LETTERS), seed)
         last = played.scenes[-1]
         asked_at = played.scenes[:-1] if played.has_final_board else played.scenes
         for number, scene in enumerate(asked_at):
             if not scene.board.legal_directions():
-                session.shown[:] = _repeat(played.letters[:number], seed, words)
+                session.shown[:] = _repeat(played.letters[:number], seed)
                 wanted = _("the end, because no move is left")
-                _fail(session, words, wanted, _("another question with") + f"\n{scene}")
+                _fail(session, wanted, _("another question with") + f"\n{scene}")
         if not played.ended:
-            _fail(session, words, _("the end of the game"), _("still asking with") + f"\n{last}")
+            _fail(session, _("the end of the game"), _("still asking with") + f"\n{last}")
         if not played.has_final_board:
             session.fail(_("the board at the end"), _("none"))
         if last.board.legal_directions():
             ended = played.unexpected_question + _("the end with") + f"\n{last}"
-            _fail(session, words, _("a game that continues while a move is left"), ended)
+            _fail(session, _("a game that continues while a move is left"), ended)
 
 
-def _continues_after_2048(session: SubmissionSession, words: Language = ENGLISH) -> None:
+def _continues_after_2048(session: SubmissionSession) -> None:
     """Check that a game that starts with two tiles of 1024 continues after 2048."""
     seed = session.seed_for(1)
     letters = ["W", *_letters(seed, 12)]
-    with replacing(session, words(calling(start_near_2048, "project"))):
-        setting = _("# create_board puts 1024 at (1, 1) and at (1, 2)")
-        played = play(session, letters, seed, words, setting)
+    session.run(calling(start_near_2048, "project"))
+    session.begin()
+    setting = _("# create_board puts 1024 at (1, 1) and at (1, 2)")
+    played = play(session, letters, seed, setting)
     if played.scenes[0].board.max_tile < 1024:
-        _fail(session, words, _("a game on the board of create_board"), f"\n{played.scenes[0]}")
+        _fail(session, _("a game on the board of create_board"), f"\n{played.scenes[0]}")
     if len(played.letters) < len(letters):
         ended = played.unexpected_question + _("the end with") + f"\n{played.scenes[-1]}"
-        _fail(session, words, _("a game that continues after 2048"), ended)
+        _fail(session, _("a game that continues after 2048"), ended)
 
 
-def _keeps_types_abstract(session: SubmissionSession, words: Language = ENGLISH) -> None:
-    """Play with other representations of both types."""
+def _keeps_types_abstract(session: SubmissionSession) -> None:
+    """Play a game in which coordinates and boards have different representations."""
     seed = session.seed_for(5)
-    with replacing(session, words(OTHER_COORDINATE + BOARD)):
-        setting = _("# coordinates and boards now have different representations")
-        played = play(session, _letters(seed, 30), seed, words, setting)
-    check_moves(session, played, words)
+    session.run(OTHER_COORDINATE + BOARD)
+    session.begin()
+    setting = _("# coordinates and boards now have different representations")
+    check_moves(session, play(session, _letters(seed, 30), seed, setting))
 
 
-GAME = replace(
-    SHEET["4"],
-    checks=(
-        Check("starts with two tiles; new tiles and their cells are random", run=_spawns),
-        Check("each move reduces the board, adds the points and adds one tile", run=_moves),
-        Check("a move that changes nothing adds no tile", run=_nothing_moved),
-        Check("the game continues after 2048", run=_continues_after_2048),
-        Check("the game ends when no move is left and shows the final board", run=_ends),
-        Check("the game uses both types only through their operations", run=_keeps_types_abstract),
-    ),
-    reference_patches=(
-        COORDINATE + BOARD + REQUEST_MOVE,
-        *(patch + REQUEST_MOVE for patch in board_patches()),
-    ),
+GAME = SHEET.task(
+    "4",
+    Check("starts with two tiles; new tiles and their cells are random", run=_spawns),
+    Check("each move reduces the board, adds the points and adds one tile", run=_moves),
+    Check("a move that changes nothing adds no tile", run=_nothing_moved),
+    Check("the game continues after 2048", run=_continues_after_2048),
+    Check("the game ends when no move is left and shows the final board", run=_ends),
+    Check("the game uses both types only through their operations", run=_keeps_types_abstract),
+    patches=tuple(patch + REQUEST_MOVE for patch in (COORDINATE + BOARD, *board_patches())),
 )
 
 
 def outside_ascii(text: str) -> Iterator[str]:
-    """Yield a remark about characters outside ASCII, which the document forbids."""
+    """Yield a remark about non-ASCII characters, which the assignment forbids."""
     lines = [number for number, line in enumerate(text.split("\n"), 1) if not line.isascii()]
     if lines:
         yield _(
@@ -967,8 +867,7 @@ ENGLISH_GRADING = Grading(
 PORTUGUESE_GRADING = replace(
     ENGLISH_GRADING,
     language="pt",
-    words=PORTUGUESE,
-    expects=PORTUGUESE(ENGLISH_GRADING.expects),
-    tasks=PORTUGUESE(ENGLISH_GRADING.tasks),
+    words=in_portuguese,
+    expects=in_portuguese(ENGLISH_GRADING.expects),
 )
 GRADING = replace(PORTUGUESE_GRADING, variants=(ENGLISH_GRADING,))

@@ -1,6 +1,6 @@
-"""The controller: passes key presses to the model and shows the model in the view.
+"""The controller, which passes key presses to the model and shows the model in the view.
 
-Importing the module does not open the window; creating a `Controller` does.
+Importing the module does not open a window, but creating a `Controller` does.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ FIELD_SIDE = 540
 """Side of the game field, in pixels."""
 
 ZERO_COLOR = "#767676"
-"""Colour of the 0 on an empty cell."""
+"""Colour of the 0 on empty cells."""
 
 
 class CellWidgets(TypedDict):
@@ -43,9 +43,9 @@ class Controller:
         grid: Number of rows and columns. Defaults to the module's `N`.
 
     Attributes:
-        model: The data; ``model.game`` is the game.
+        model: The data. ``model.game`` is the game.
         view: The window.
-        cells: The widgets of each cell, ``{"frame": …, "number": …}``.
+        cells: The widgets of each cell as ``{"frame": …, "number": …}``.
     """
 
     def __init__(self, grid: int | None = None) -> None:
@@ -58,16 +58,13 @@ class Controller:
         self.model.game.show_model()
 
     def set_cells(self) -> np.ndarray[tuple[int, ...], np.dtype[np.object_]]:
-        """Create the cells' widgets on the field and return them."""
+        """Create the widgets of all cells on the field and return them."""
         grid = self.model.game.grid
         step = FIELD_SIDE // grid
         spacing = max(2, step * 20 // 135)
         self.side = step - spacing
-        cells = np.empty((grid, grid), dtype=dict)
-        for i in range(grid):
-            for j in range(grid):
-                cells[i][j] = self._set_cell(i, j, spacing)
-        return cells
+        sides = range(grid)
+        return np.array([[self._set_cell(i, j, spacing) for j in sides] for i in sides])
 
     def _set_cell(self, row: int, column: int, spacing: int) -> CellWidgets:
         canvas, side = self.view.game_canvas, self.side
@@ -82,9 +79,8 @@ class Controller:
         """Show the current state of the model."""
         game = self.model.game
         self.view.score_label["text"] = f"Score: {game.score}"
-        for i in range(game.grid):
-            for j in range(game.grid):
-                self._show_number(self.cells[i][j], int(game.board[i][j]))
+        for cell, number in zip(self.cells.ravel(), game.board.ravel(), strict=True):
+            self._show_number(cell, int(number))
         if game.is_finished:
             self.finish_game()
         if game.is_won:
@@ -102,7 +98,7 @@ class Controller:
         )
 
     def finish_game(self) -> None:
-        """Announce the end of the game, unbind the keys and offer a new game."""
+        """Announce the end of the game, unbind the keys, and offer a new game."""
         self.view.show_finish("Game Over")
         self.view.show_new_game_button()
         for key in self.keys():
@@ -121,13 +117,13 @@ class Controller:
         self.model.game.show_model()
 
     def bind_keys(self) -> None:
-        """Bind each arrow key to a move in the model and an update of the view, in this order."""
+        """Bind each arrow key to a move in the model, followed by an update of the view."""
         for key, arrow in self.keys().items():
             self.view.window.bind(key, arrow)
             self.view.window.bind(key, self.update_view, add="+")
 
     def keys(self) -> dict[str, m.Arrow]:
-        """Return the model's handler for each arrow key."""
+        """Map each arrow key to its handler in the model."""
         game = self.model.game
         return {
             "<Left>": game.left_arrow,

@@ -4,26 +4,23 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from importlib import import_module
 
 from py2048.core.errors import CourseError
 from py2048.courses.windows import opened, run
 
-if TYPE_CHECKING:
-    from py2048.courses.qsan_qarut.controller import Controller
-
 MAX_GRID = 90
-"""Largest N at which cells can be distinguished."""
+"""Largest N for which the cells are large enough to be distinguished."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Play until the window is closed; return the exit status."""
+    """Play until the window is closed, and return the exit status."""
     given = sys.argv[1:] if arguments is None else arguments
     return run(lambda: open_game(grid_size(given)))
 
 
 def grid_size(arguments: Sequence[str]) -> int | None:
-    """Return the N on the command line, or `None` if there is none.
+    """Return the N given on the command line, or `None`.
 
     Raises:
         CourseError: If the arguments are not a single whole number from 2 to `MAX_GRID`.
@@ -44,16 +41,8 @@ def open_game(grid: int | None) -> None:
     Raises:
         CourseError: If no window can be opened.
     """
-
-    def open_window() -> Controller:
-        if __package__:
-            from py2048.courses.qsan_qarut.controller import Controller
-        else:  # if copied to another folder
-            from controller import Controller  # type: ignore[import-not-found, no-redef]
-
-        return Controller(grid)
-
-    opened(open_window).view.window.mainloop()
+    module = f"{__package__}.controller" if __package__ else "controller"  # if copied elsewhere
+    opened(lambda: import_module(module).Controller(grid)).view.window.mainloop()
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
 """The model: a game on an N by N board, without a window.
 
-All names follow the course document. As in the document's code, random numbers come from NumPy's
-global generator, so ``numpy.random.seed`` makes a game repeatable.
+All names are taken from the assignment. Random numbers come from NumPy's global generator, as in
+the assignment's code, so ``numpy.random.seed`` makes a game repeatable.
 
-Each arrow also prints the score and the board after the move, and announces a win and the end of
-the game.
+Each arrow method also prints the score and the board after the move, and announces a win and the
+end of the game.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 DIRECTIONS = {"l": Direction.LEFT, "r": Direction.RIGHT, "u": Direction.UP, "b": Direction.DOWN}
-"""Letters that the document uses for the moves ("b" is for bottom)."""
+"""Letters that the assignment uses for the moves, such as "b" for bottom."""
 
 WINNING_NUMBER = 2048
 
 
 Arrow = Callable[[object], None]
-"""Handler of an arrow key; called with the event."""
+"""Handler of an arrow key, which receives the event."""
 
 
 class Game:
@@ -38,11 +38,11 @@ class Game:
         N: Number of rows and columns.
 
     Attributes:
-        grid: The same N.
-        score: Sum of all numbers on the board after the last move; 0 before the first.
-        is_finished: Whether the game is over: the board is full and nothing can merge.
-        is_won: Whether 2048 has been reached; play continues.
-        board: The numbers, an int array of shape ``[grid, grid]``; 0 is an empty cell.
+        grid: Number of rows and columns, which is `N`.
+        score: Sum of all numbers on the board after the last move, and 0 before the first move.
+        is_finished: Whether the game is over because the board is full and nothing can merge.
+        is_won: Whether 2048 has been reached, after which play continues.
+        board: The numbers, as an int array of shape ``[grid, grid]`` with 0 for empty cells.
 
     Raises:
         CourseError: If `N` is not a whole number of at least 2.
@@ -62,12 +62,12 @@ class Game:
         self.set_board()
 
     def set_board(self) -> None:
-        """Clear the board and put a number on a random cell."""
+        """Clear the board, and put a number on a random cell."""
         self.board = np.zeros((self.grid, self.grid), dtype=int)
         self.add_num()
 
     def add_num(self) -> None:
-        """Put a 2 or a 4 with equal probability on a random empty cell, if there is one."""
+        """Put a 2 or a 4, equally likely, on a random empty cell. Leave a full board unchanged."""
         if 0 in self.board:
             i, j = self.get_random_position()
             self.board[i][j] = np.random.choice([2, 4])
@@ -94,12 +94,12 @@ class Game:
         self.is_finished = 0 not in self.board and not has_equal_neighbours(_rows(self.board))
 
     def stack(self, move: str) -> None:
-        """Slide and merge all lines; add a number if the board changed.
+        """Slide and merge all lines, and add a number if the board has changed.
 
         Raises:
             CourseError: If `move` is not one of the four letters.
         """
-        if move not in [*DIRECTIONS]:  # a list, in case `move` is unhashable
+        if move not in [*DIRECTIONS]:  # A list, because `move` may be unhashable.
             raise CourseError(f"move {move!r} is not valid: give 'l', 'r', 'u' or 'b'")
         before = _rows(self.board)
         after, _ = slide(before, DIRECTIONS[move])
@@ -158,7 +158,7 @@ def _checked_size(size: object) -> int:
 
 
 class Model:
-    """The application's data: a `game` on an N by N board."""
+    """The data of the application: a `game` on an N by N board."""
 
     def __init__(self, N: int) -> None:
         self.game = Game(N)

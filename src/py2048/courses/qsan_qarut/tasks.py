@@ -1,10 +1,12 @@
-"""The ten tasks of Qsan Qarut, and their checks."""
+"""The ten tasks of the course Qsan Qarut, with their checks."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +24,13 @@ from py2048.courses.grading import (
     right_versions,
 )
 from py2048.courses.grading.boards import (
+    LINES,
+    OTHER_LINES,
     Rows,
     as_lists,
     checkered,
+    lists,
+    new_tiles,
     random_rows,
     slid,
     with_one_pair,
@@ -33,117 +39,84 @@ from py2048.courses.grading.chance import draws_evenly
 from py2048.courses.qsan_qarut import model
 from py2048.courses.qsan_qarut.model import DIRECTIONS
 
-PRELUDE = "import numpy as np"
-"""Code that runs before every example."""
-
 ARROWS = {"l": "left", "r": "right", "u": "up", "b": "down"}
 NOTHING_ADDED = "game.add_num = lambda: None"
 
-TINY: tuple[Rows, ...] = (
-    [[0, 2], [0, 0]],
-    [[2, 2], [0, 0]],
-    [[2, 2], [2, 2]],
-    [[2, 4], [4, 2]],
-    [[2, 0, 2], [0, 4, 4], [8, 8, 8]],
-    [[4, 4, 8], [2, 2, 4], [16, 8, 8]],
-    [[2, 2, 4, 8], [4, 2, 2, 0], [2, 0, 0, 2], [2, 2, 2, 2]],
-    [[2, 0, 2, 4], [2, 0, 2, 4], [0, 0, 0, 2], [2, 0, 2, 4]],
-    [[65536, 65536, 0, 0], [1024, 1024, 2048, 0], [0, 0, 0, 0], [4, 8, 8, 4]],
-    [[2, 2, 2, 2, 2], [0, 2, 0, 2, 2], [4, 0, 4, 8, 8], [0, 0, 0, 0, 2], [8, 4, 2, 2, 4]],
-)
+FIXED = [
+    *([line, *[[0] * len(line)] * (len(line) - 1)] for line in (*OTHER_LINES, *LINES)),
+    *([line] * len(line) for line in OTHER_LINES),
+    *map(checkered, (2, 3), (2, 3)),
+]
+"""Boards with a single line of numbers, boards whose lines are all equal, and stuck boards."""
 
 
 def game_code(rows: Rows) -> str:
-    """Return code that creates a `game` with these rows."""
+    """Return code that creates a `game` with the given rows."""
     return f"game = Model({len(rows)}).game\ngame.board = np.array({rows})"
 
 
-def transposed(rows: Rows) -> Rows:
-    """Return the transposed rows."""
-    return as_lists(zip(*rows, strict=True))
+def slide_example(move: str, rows: Rows, code: str) -> Example:
+    """Return an example that slides a board, with or without a new 2 or 4 on an empty cell."""
+    moved = slid(rows, DIRECTIONS[move])
+    matcher = Satisfies(str(moved), lambda actual: new_tiles(moved, actual) in ([], [2], [4]))
+    given = f"{game_code(rows)}\n{NOTHING_ADDED}"
+    return Example(code, given=given, then={"game.board.tolist()": matcher})
 
 
-def up_to_one_new_number(wanted: Rows) -> Satisfies:
-    """Return a matcher for `wanted`, optionally with one more 2 or 4 on an empty cell."""
-
-    def holds(actual: Any) -> bool:
-        pairs = [
-            (want, have)
-            for ours, theirs in zip(wanted, actual, strict=True)
-            for want, have in zip(ours, theirs, strict=True)
-        ]
-        more = [have for want, have in pairs if want != have]
-        fresh = [have for want, have in pairs if want == 0 and have in (2, 4)]
-        return more == fresh and len(more) <= 1
-
-    return Satisfies(str(wanted), holds)
-
-
-def stack_examples(move: str) -> Callable[[str], Iterator[Example]]:
-    """Return a function that yields examples of one move, on many boards."""
-
-    def examples(seed: str) -> Iterator[Example]:
-        boards = [*TINY, *map(transposed, TINY)]
-        for number, size in enumerate((2, 3, 4, 4, 4, 5, 6)):
-            for values in ((0, 0, 2, 4), (0, 2, 2, 4, 8), (2, 4), (0, 2, 512, 131072)):
-                boards += [random_rows(f"{seed}{move}{number}", values, size, size)]
-        for rows in boards:
-            moved = up_to_one_new_number(slid(rows, DIRECTIONS[move]))
-            yield Example(
-                f"game.stack({move!r})",
-                given=f"{game_code(rows)}\n{NOTHING_ADDED}",
-                then={"game.board.tolist()": moved},
-            )
-
-    return examples
+def stack_examples(seed: str, move: str) -> list[Example]:
+    """Return examples of a move on many boards."""
+    boards = [*FIXED, *(as_lists(zip(*rows, strict=True)) for rows in FIXED)]
+    for number, size in enumerate((2, 3, 4, 4, 4, 5, 6)):
+        for values in ((0, 0, 2, 4), (0, 2, 2, 4, 8), (2, 4), (0, 2, 512, 131072)):
+            boards += [random_rows(f"{seed}{move}{number}", values, size, size)]
+    return [slide_example(move, rows, f"game.stack({move!r})") for rows in boards]
 
 
 # --- start and new numbers ---
 
 
-def fresh_boards() -> Iterator[Example]:
-    """Yield examples of new boards of several sizes."""
-    for size in (2, 3, 4, 7):
-        given = f"game = Game({size})"
-        yield Example("game.board.shape", (size, size), given=given)
-        yield Example("np.issubdtype(game.board.dtype, np.integer)", True, given=given)
-        yield Example("int(np.count_nonzero(game.board))", 1, given=given)
-        yield Example("int(game.board.sum())", OneOf(2, 4), given=given)
-
-
+ATTRIBUTES = (
+    Example("type(Model(4).game).__name__", "Game"),
+    Example("game = Model(3).game\ngame.grid", 3),
+    Example(
+        "game = Game(5)\ngame.grid, game.score, game.is_finished, game.is_won", (5, 0, False, False)
+    ),
+)
+COUNT = "int(np.count_nonzero(game.board))"
+FRESH_BOARDS = [
+    Example(code, expected, given=f"game = Game({size})")
+    for size in (2, 3, 4, 7)
+    for code, expected in (
+        ("game.board.shape", (size, size)),
+        ("np.issubdtype(game.board.dtype, np.integer)", True),
+        (COUNT, 1),
+        ("int(game.board.sum())", OneOf(2, 4)),
+    )
+]
 FULL_BOARD_CLEARED = Example(
     "game.set_board()",
     given="game = Game(3)\ngame.board = np.full((3, 3), 8)",
-    then={"game.board.shape": (3, 3), "int(np.count_nonzero(game.board))": 1},
+    then={"game.board.shape": (3, 3), COUNT: 1},
 )
-
-COUNT = "int(np.count_nonzero(game.board))"
 FREE_CELL = "tuple(int(part) for part in game.get_random_position())"
 
 
 def draws_every_free_cell(session: SubmissionSession) -> None:
-    """Check that all empty cells, and only those, are chosen with equal probability."""
-    for rows, free in (
-        ([[2, 4], [0, 2]], [(1, 0)]),
-        ([[2, 0, 4], [0, 4, 2], [2, 8, 0]], [(0, 1), (1, 0), (2, 2)]),
-    ):
-        session.begin()
-        session.expect(game_code(rows))
-        draws_evenly(session, FREE_CELL, free)
+    """Check that the empty cells, and no others, are chosen with equal probability."""
+    draws_evenly(session, FREE_CELL, [(1, 0)], game_code([[2, 4], [0, 2]]))
+    rows = [[2, 0, 4], [0, 4, 2], [2, 8, 0]]
+    draws_evenly(session, FREE_CELL, [(0, 1), (1, 0), (2, 2)], game_code(rows))
 
 
 def adds_2_or_4(session: SubmissionSession) -> None:
-    """Check that 2 and 4 are added with equal probability, on any empty cell and only there."""
-    rows = [[8, 0], [0, 16]]
-    session.begin()
-    session.expect(game_code(rows))
-    lay = f"game.board = np.array({rows})"
-    session.run(f"def add():\n    {lay}\n    game.add_num()\n    return game.board.tolist()")
+    """Check that 2 and 4 are added with equal probability, and only on empty cells."""
+    create, lay = game_code([[8, 0], [0, 16]]).split("\n")
+    add = f"def add():\n    {lay}\n    game.add_num()\n    return game.board.tolist()"
     after = [[[8, n], [0, 16]] for n in (2, 4)] + [[[8, 0], [n, 16]] for n in (2, 4)]
-    draws_evenly(session, "add()", after)
+    draws_evenly(session, "add()", after, f"{create}\n{lay}\n{add}")
 
 
-# The second board has room, so that a method that does nothing fails.
+# A method that does nothing fails, because the second board is not full.
 FULL_STAYS = tuple(
     Example("game.add_num()", given=game_code(rows), then={COUNT: 4})
     for rows in ([[2, 4], [8, 16]], [[2, 4], [8, 0]])
@@ -151,7 +124,7 @@ FULL_STAYS = tuple(
 
 
 def growth_code(rows: Rows, move: str) -> str:
-    """Return code that computes the increase of the board's sum by a move."""
+    """Return code that computes by how much a move increases the board's sum."""
     return f"{game_code(rows)}\ngame.stack({move!r})\nint(game.board.sum()) - {sum(map(sum, rows))}"
 
 
@@ -159,24 +132,21 @@ LONELY = [[0, 0, 0], [0, 8, 0], [0, 0, 0]]
 
 
 def _working_moves(session: SubmissionSession) -> list[str]:
-    """Return the moves that slide a number; broken moves are checked by other tasks."""
+    """Return the moves that slide a number. Other tasks check the remaining moves."""
     found = []
     for move in DIRECTIONS:
         session.begin()
         still = f"{game_code(LONELY)}\n{NOTHING_ADDED}\ngame.stack({move!r})"
-        try:
-            stays = session.value(f"{still}\ngame.board.tolist() == {LONELY}")
-        except CheckFailed:
-            continue
-        if not stays:
-            found.append(move)
+        with suppress(CheckFailed):
+            if not session.value(f"{still}\ngame.board.tolist() == {LONELY}"):
+                found.append(move)
     if not found:
         session.fail("a number that moves in some direction", "it never moves")
     return found
 
 
 def adds_after_each_move(session: SubmissionSession) -> None:
-    """Check that each move that changes the board adds one number."""
+    """Check that each move adds one number if it changes the board."""
     for move in _working_moves(session):
         for seed in map(session.seed_for, range(8)):
             session.begin()
@@ -193,7 +163,7 @@ STILL = (
 
 
 def adds_nothing_else(session: SubmissionSession) -> None:
-    """Check that a move that changes nothing adds no number."""
+    """Check that moves that do not change the board add no new number."""
     sliding = _working_moves(session)
     for rows, moves in STILL:
         for move in moves:
@@ -207,35 +177,39 @@ def adds_nothing_else(session: SubmissionSession) -> None:
 # --- moves, score, end ---
 
 
+def sums(seed: str) -> Iterator[Example]:
+    """Yield examples that compute the score of two boards."""
+    for rows in ([[2, 4], [8, 16]], random_rows(seed, (0, 2, 4, 512))):
+        then = {"int(game.score)": sum(map(sum, rows))}
+        yield Example("game.update_score()", given=game_code(rows), then=then)
+
+
 def score_examples(move: str) -> list[Example]:
-    """Check that the score is the sum of the board, including new numbers."""
-    still = {"l": [[2, 0], [4, 0]], "r": [[0, 2], [0, 4]]}
-    still |= {"u": [[2, 4], [0, 0]], "b": [[0, 0], [2, 4]]}
+    """Return examples that check that the score is the board's sum, including new numbers."""
+    still = slid([[2, 0], [0, 4]], DIRECTIONS[move])
     code = f"game.make_move({move!r})\nint(game.score) - int(game.board.sum())"
     return [
         Example(code, 0, given=game_code(LONELY), then={"int(game.score) in (10, 12)": True}),
-        Example(code, 0, given=game_code(still[move]), then={"int(game.score)": 6}),
+        Example(code, 0, given=game_code(still), then={"int(game.score)": 6}),
     ]
 
 
-def single_number_example(move: str, code: str) -> Example:
-    """Check that a single number slides in the direction of `move`."""
-    return Example(
-        code,
-        given=f"{game_code(LONELY)}\n{NOTHING_ADDED}",
-        then={"game.board.tolist()": up_to_one_new_number(slid(LONELY, DIRECTIONS[move]))},
-    )
+ARROW_EXAMPLES = [
+    slide_example(move, LONELY, "\n".join([f"game.{name}_arrow(None)"] * times))
+    for move, name in ARROWS.items()
+    for times in (1, 2)
+]
 
 
 def writes_score_and_board(session: SubmissionSession) -> None:
-    """Check that each arrow prints the score and the board after the move."""
+    """Check that each arrow method prints the score and the board after the move."""
     for move, name in ARROWS.items():
         session.begin()
         session.run(game_code([[64, 32, 0], [0, 16, 8], [4, 0, 128]]))
         output = session.run(f"game.{name}_arrow(None)", seed=session.seed_for(3)).output
         rows = session.value("game.board.tolist()", show=False)
         score = session.value("int(game.score)", show=False)
-        numbers = " ".join(re.findall(r"[1-9]\d*", output))  # empty cells may be printed in any way
+        numbers = " ".join(re.findall(r"[1-9]\d*", output))  # empty cells may look different
         board = " ".join(str(number) for row in rows for number in row if number)
         if f" {board} " not in f" {numbers} ":
             session.fail(f"the board {rows} on the command line ({move})", repr(output))
@@ -244,7 +218,7 @@ def writes_score_and_board(session: SubmissionSession) -> None:
 
 
 def flag_example(rows: Rows, name: str, expected: bool, arrow: str = "left") -> Example:
-    """Check that the game is correctly marked as won or finished after one arrow."""
+    """Return an example that checks whether the game is marked as won or finished after a move."""
     then = {f"bool(game.{name})": expected}
     return Example(f"game.{arrow}_arrow(None)", given=game_code(rows), then=then)
 
@@ -253,18 +227,16 @@ FINISHED = [
     *(flag_example([[2, 4], [8, 16]], "is_finished", True, arrow) for arrow in ARROWS.values()),
     *(flag_example(checkered(size, size), "is_finished", True) for size in (2, 3, 4)),
 ]
-FILLED_BY_THE_LAST_NUMBER = (
-    Example(
-        "game.left_arrow(None)",
-        given=game_code([[0, 8], [16, 32]]),
-        then={"int(np.count_nonzero(game.board))": 4, "bool(game.is_finished)": True},
-    ),
+FILLED_BY_THE_LAST_NUMBER = Example(
+    "game.left_arrow(None)",
+    given=game_code([[32, 0, 64], [8, 16, 8], [16, 8, 16]]),
+    then={COUNT: 9, "bool(game.is_finished)": True},
 )
 
 
 def not_finished(seed: str) -> Iterator[Example]:
-    """Yield examples in which the game is not finished after an arrow."""
-    yield FINISHED[0]  # so that a method that does nothing fails
+    """Yield examples in which the game is not over after an arrow key."""
+    yield FINISHED[0]  # Detects a method that does nothing.
     for number in range(3):
         rows = random_rows(f"{seed} {number}", (2, 4, 8, 16))
         rows[number] = [0, 2, 0, 4]
@@ -273,9 +245,8 @@ def not_finished(seed: str) -> Iterator[Example]:
         for rows in with_one_pair(size, size):
             merged = slid(rows, DIRECTIONS["l"]) != rows
             yield flag_example(rows, "is_finished", False, "up" if merged else "left")
-    yield flag_example([[2, 0], [0, 0]], "is_finished", False)
-    yield flag_example([[2, 4], [8, 0]], "is_finished", False)
-    yield flag_example([[2, 0, 4], [8, 0, 16], [2, 0, 4]], "is_finished", False)
+    for rows in (lists("2 0 / 0 0"), lists("0 16 / 32 0"), lists("2 0 4 / 8 0 16 / 2 0 4")):
+        yield flag_example(rows, "is_finished", False)
 
 
 WON = (
@@ -289,6 +260,11 @@ PLAYS_ON = (
         "game.left_arrow(None)\nbefore = game.board.tolist()\ngame.right_arrow(None)",
         given=f"{game_code([[1024, 1024], [0, 0]])}\n{NOTHING_ADDED}",
         then={"bool(game.is_won)": True, "game.board.tolist() != before": True},
+    ),
+    Example(
+        "game.left_arrow(None)\ngame.up_arrow(None)",
+        given=f"{game_code([[1024, 1024], [2048, 0]])}\n{NOTHING_ADDED}",
+        then={"int(game.board.max())": 4096, "bool(game.is_won)": True},
     ),
 )
 
@@ -309,13 +285,13 @@ OVER_WORDS = (
 
 
 def announces_in(words: str, text: str, flags: str = "False") -> bool:
-    """Return whether a string matches `words`, ignoring flags such as `finished: False`."""
+    """Return whether text matches `words` outside of flags such as `finished: False`."""
     told = re.sub(rf"\b\w+(\W{{1,3}}|\s*[-=]+>\s*)({flags})\b", "", text)
     return bool(re.search(words, told, re.IGNORECASE))
 
 
 def announces(session: SubmissionSession) -> None:
-    """Check that the win and the end of the game are announced once, and not too early."""
+    """Check that a win and the end of the game are announced once, at the right time."""
     session.begin()
     session.run(game_code([[2, 0, 0], [0, 4, 0], [0, 0, 0]]))
     output = session.run("game.left_arrow(None)").output
@@ -331,14 +307,14 @@ def announces(session: SubmissionSession) -> None:
         session.fail("only one announcement of the win", repr(output))
 
 
-# The functions below run in the submission's process, where `screen` is the simulated user. Lines
-# run with `type_line` are recorded, so that reports show students how to repeat the steps.
+# The functions below run in the submission's process. There, `screen` simulates the user.
+# Lines run with `type_line` are recorded, so that reports show students how to repeat the steps.
 
 
 def load_controller(type_line: Any, names: dict[str, Any], typed: list[str]) -> Any:
     """Import the module with the controller.
 
-    The import may create a controller, as in the document, but it must return.
+    The import may create a controller, as in the assignment's code, but it must not block.
     """
     type_line("import tkinter")
     type_line("tkinter.Misc.mainloop = tkinter.Tk.mainloop = lambda *_: None")
@@ -353,9 +329,9 @@ def load_controller(type_line: Any, names: dict[str, Any], typed: list[str]) -> 
 
 
 def construct_controller(type_line: Any, module: Any, n: int) -> None:
-    """Create a controller with an n by n board.
+    """Create a controller with an N by N board.
 
-    The size may be an argument of the constructor or a constant of the module, under any name.
+    The size may be an argument of the constructor, or a constant of the module with any name.
     """
     import inspect
 
@@ -374,7 +350,7 @@ def construct_controller(type_line: Any, module: Any, n: int) -> None:
 
 
 def give_size(screen: Any, n: int) -> str:
-    """Enter the size in a dialog that asks for it, if any; return the text of the button."""
+    """Enter the size if a dialog asks for it, and return the text of the clicked button."""
     kinds = ("Spinbox", "Entry", "Combobox")
     for field in [widget for kind in kinds for widget in screen.widgets(kind)]:
         field.call("insert", 0, str(n))
@@ -385,7 +361,7 @@ def give_size(screen: Any, n: int) -> str:
 
 
 def window_opener(screen: Any, typed: list[str]) -> Any:
-    """Return a function that opens the student's window and records its lines in `typed`."""
+    """Return a function that opens the student's window and adds the executed code to `typed`."""
     names: dict[str, Any] = {}
 
     def type_line(line: str) -> None:
@@ -420,11 +396,11 @@ PRESS = (
     "w = made.view.window",
     "press = lambda key: (w.focus_force(), w.update(), w.event_generate(f'<{key}>'), w.update())",
 )
-"""Lines that let a student repeat a key press; the checks press real keys."""
+"""Lines that a student can type to repeat a key press. The checks press real keys."""
 
 KEYS = {"Left": (1, 0), "Right": (1, 3), "Up": (0, 1), "Down": (3, 1)}
 LONELY_4 = "[[0, 0, 0, 0], [0, 8, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]"
-STUCK = "[[2, 4, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 4, 2]]"
+STUCK = str(checkered())
 WON_AND_STUCK = STUCK.replace("[[2,", "[[2048,")
 WINNING = "[[1024, 1024, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]"
 TILES = "int(np.count_nonzero(made.model.game.board))"
@@ -432,7 +408,7 @@ SHOWN = "[[str(cell['number'].cget('text')) for cell in row] for row in made.cel
 
 
 def open_student_window(session: SubmissionSession, n: int = 4) -> None:
-    """Open the window in a new process, and record the lines for doing so."""
+    """Open the window in a new process, and record the lines that open it."""
     session.fresh()
     session.begin()
     session.run(OPEN, show=False)
@@ -443,9 +419,11 @@ def open_student_window(session: SubmissionSession, n: int = 4) -> None:
         session.fail("no exception", str(opened.error))
 
 
-def show_rows(session: SubmissionSession, rows: str) -> None:
-    """Put these rows on the game's board and update the window."""
+def show_rows(session: SubmissionSession, rows: str, key: str = "") -> None:
+    """Set the game's board, update the window, and press `key` unless it is empty."""
     session.expect(f"made.model.game.board = np.array({rows})\nmade.update_view(None)")
+    if key:
+        press(session, key)
 
 
 def press(session: SubmissionSession, key: str) -> None:
@@ -460,37 +438,27 @@ def press(session: SubmissionSession, key: str) -> None:
 
 
 def texts(session: SubmissionSession) -> list[str]:
-    """Return all texts in the window."""
+    """Return all strings in the window."""
     found: list[str] = session.value("screen.texts()", show=False)
     return found
 
 
-def shows(session: SubmissionSession, text: str) -> bool:
-    """Return whether a text in the window contains `text`, ignoring case."""
-    return any(text.lower() in shown.lower() for shown in texts(session))
-
-
-def expect_text(session: SubmissionSession, text: str) -> None:
-    """Fail unless a text in the window contains `text`, ignoring case."""
-    if not shows(session, text):
-        session.fail(f"{text!r} in the window", str(texts(session)))
-
-
-def expect_no_end(session: SubmissionSession) -> None:
-    """Fail if the window shows that the game is over."""
-    if shows(session, "game over"):
-        session.fail("no 'Game Over' in the window", str(texts(session)))
+def expect_text(session: SubmissionSession, text: str, *, shown: bool = True) -> None:
+    """Fail if no text in the window contains `text`, or if one does and `shown` is False."""
+    found = texts(session)
+    if any(text.lower() in one.lower() for one in found) is not shown:
+        session.fail(f"{'' if shown else 'no '}{text!r} in the window", str(found))
 
 
 def expect_win(session: SubmissionSession, known: set[str], when: str = "") -> None:
-    """Fail unless the window shows the win in a text that is not in `known`."""
+    """Fail unless the window announces the win in a text that is not in `known`."""
     found = texts(session)
     if not any(announces_in(WON_WORDS, text) for text in found if text not in known):
         session.fail(f"the win in the window{when}", str(found))
 
 
 def expect_board(session: SubmissionSession) -> None:
-    """Fail unless each cell shows its number; empty cells may show nothing."""
+    """Fail unless each cell shows its number. Empty cells may be blank."""
     board = session.value("made.model.game.board.tolist()", show=False)
     wanted = [[str(number) for number in row] for row in board]
 
@@ -501,7 +469,7 @@ def expect_board(session: SubmissionSession) -> None:
 
 
 def has_the_documents_window(session: SubmissionSession) -> None:
-    """Check the window's title and size, its two canvases and the score."""
+    """Check the title and the size of the window, its two canvases and the score."""
     open_student_window(session)
     session.expect("made.view.window.title()", "Qsan Qarut")
     size = session.value("made.view.window.update()\nstr(made.view.window.geometry())")
@@ -512,11 +480,11 @@ def has_the_documents_window(session: SubmissionSession) -> None:
     if canvases < 2:
         session.fail("two canvases, for the window and the game", f"{canvases} in the window")
     expect_text(session, "Score: 0")
-    expect_no_end(session)
+    expect_text(session, "Game Over", shown=False)
 
 
 def shows_the_board(session: SubmissionSession) -> None:
-    """Check that cells show their numbers, with one colour for each number."""
+    """Check that cells show their numbers, with a different colour for each number."""
     open_student_window(session)
     expect_board(session)
     show_rows(session, STUCK)  # every cell changes its colour
@@ -532,25 +500,20 @@ PARTS_SEEN = (
     "cell[part].winfo_viewable() for row in made.cells for cell in row for part in cell "
     "if part in ('frame', 'number')"
 )
-LAST_SHOWN = "str(made.cells[3][3]['number'].cget('text'))"
 
 
-def has_every_colour(session: SubmissionSession) -> None:
-    """Check that numbers above 2048 can be shown."""
+def has_colours(session: SubmissionSession, first: int, down: int) -> None:
+    """Check that cells can show large numbers: powers of two that grow along rows and columns."""
     open_student_window(session)
-    show_rows(session, "[[2 ** (i + j + 6) for j in range(4)] for i in range(4)]")
-    session.expect(LAST_SHOWN, "4096")
+    show_rows(session, f"[[2 ** ({down} * i + j + {first}) for j in range(4)] for i in range(4)]")
+    session.expect("str(made.cells[3][3]['number'].cget('text'))", str(2 ** (3 * down + 3 + first)))
 
 
-def has_colours_to_the_end(session: SubmissionSession) -> None:
-    """Check that all possible numbers can be shown, up to 131072."""
-    open_student_window(session)
-    show_rows(session, "[[2 ** (4 * i + j + 2) for j in range(4)] for i in range(4)]")
-    session.expect(LAST_SHOWN, str(2**17))
+LARGE_NUMBERS_HAVE_COLOURS = partial(has_colours, first=2, down=4)
 
 
 def fits_any_size(session: SubmissionSession) -> None:
-    """Check that boards of other sizes N have N rows and columns and fit the window."""
+    """Check that boards of other sizes N have N rows and N columns, and fit the window."""
     for n in (2, 3, 5, 8):
         open_student_window(session, n)
         session.expect("len(made.cells), len(made.cells[0])", (n, n))
@@ -562,11 +525,10 @@ def fits_any_size(session: SubmissionSession) -> None:
 
 
 def keys_move(session: SubmissionSession) -> None:
-    """Check that each arrow key moves once, and that the window follows."""
+    """Check that each arrow key moves the tiles once, and that the window is updated."""
     for key, (row, column) in KEYS.items():
         open_student_window(session)
-        show_rows(session, LONELY_4)
-        press(session, key)
+        show_rows(session, LONELY_4, key)
         session.expect(f"int(made.model.game.board[{row}][{column}])", 8)
         session.expect(TILES, 2)
         expect_board(session)
@@ -575,10 +537,9 @@ def keys_move(session: SubmissionSession) -> None:
 
 
 def stops_at_the_end(session: SubmissionSession) -> None:
-    """Check that the end of the game is shown and that keys do nothing afterwards."""
+    """Check that the end of the game is announced, and that keys have no effect afterwards."""
     open_student_window(session)
-    show_rows(session, STUCK)
-    press(session, "Left")
+    show_rows(session, STUCK, "Left")
     expect_text(session, "Game Over")
     session.run(f"made.model.game.board = np.array({LONELY_4})")
     for key in KEYS:
@@ -586,11 +547,14 @@ def stops_at_the_end(session: SubmissionSession) -> None:
     session.expect("int(made.model.game.board[1][1])", 8)
 
 
-BUTTONS = "[(b.path, b.text()) for b in screen.widgets('Button') if b.winfo_ismapped()]"
+BUTTONS = (
+    "made.view.window.update()\n"
+    "[(b.path, b.text()) for b in screen.widgets('Button') if b.winfo_ismapped()]"
+)
 
 
 def start_again(session: SubmissionSession) -> bool:
-    """Push the button shown at the end of the game; return whether there is one."""
+    """Click the button shown at the end of the game, and return whether there is a button."""
     buttons = session.value(BUTTONS, show=False)
     for path, text in buttons[-1:]:
         session.shown.append(f"w.nametowidget({path!r}).invoke()  # {text!r}")
@@ -599,36 +563,32 @@ def start_again(session: SubmissionSession) -> bool:
 
 
 def begins_anew(session: SubmissionSession) -> None:
-    """Check that the button starts a new game, in which each key press moves once.
+    """Check that the button starts a new game, in which each key press moves the tiles once.
 
-    The final message and a previous win must not be shown in the new game.
+    The previous game's final message and win must be gone in the new game.
     """
     open_student_window(session)
     before = session.value(BUTTONS, show=False)
-    show_rows(session, STUCK)
-    press(session, "Left")
+    show_rows(session, STUCK, "Left")
     if not start_again(session):
         session.fail("a button for a new game", "no button is shown")
     session.expect(TILES, 1)
     expect_board(session)
     expect_text(session, "Score: 0")
-    expect_no_end(session)
+    expect_text(session, "Game Over", shown=False)
     if session.value(BUTTONS, show=False) != before:
         session.fail("a hidden button in the new game", "the button is still there")
-    show_rows(session, LONELY_4)
-    press(session, "Left")
+    show_rows(session, LONELY_4, "Left")
     session.expect("int(made.model.game.board[1][0])", 8)
     session.expect(TILES, 2)
-    show_rows(session, WON_AND_STUCK)
-    press(session, "Left")
+    show_rows(session, WON_AND_STUCK, "Left")
     if start_again(session):
-        show_rows(session, STUCK)
-        press(session, "Left")
+        show_rows(session, STUCK, "Left")
         expect_text(session, "Game Over")
 
 
 def shows_the_win(session: SubmissionSession) -> None:
-    """Check that a win is shown, even on the last move, and that the keys still work."""
+    """Check that a win is announced, even on the last move, and that keys work afterwards."""
     open_student_window(session)
     show_rows(session, WINNING)
     before = texts(session)
@@ -637,16 +597,19 @@ def shows_the_win(session: SubmissionSession) -> None:
     press(session, "Down")
     session.expect("int(made.model.game.board[3][0])", 2048)
     open_student_window(session)
-    show_rows(session, WON_AND_STUCK)
-    press(session, "Left")
+    show_rows(session, WON_AND_STUCK, "Left")
     expect_win(session, set(), ", also on the last move")
+    if start_again(session):
+        before = texts(session)
+        show_rows(session, WINNING, "Left")
+        expect_win(session, set(before), ", also in a second game")
 
 
 # --- the tasks ---
 
 
 def lend_start(game_class: Any, model_class: Any) -> None:
-    """Replace the constructors with correct ones that try the student's constructors first."""
+    """Replace both constructors. The game's also runs the student's constructor first."""
     made = game_class.__init__
 
     def start_game(self: Any, N: int) -> None:
@@ -678,7 +641,7 @@ METHODS = {
 
 
 def all_but(*about: str) -> tuple[str, ...]:
-    """Return patches that replace everything except the parts in `about` with the reference."""
+    """Return patches that replace every part except `about` with the reference solution."""
     names = [name for part, names in METHODS.items() if part not in about for name in names]
     start = "" if "start" in about else calling(lend_start, "Game", "Model")
     return (start + right_versions(model, names, "model", place="model.Game"),)
@@ -688,30 +651,20 @@ SHEET = read_sheet(Path(__file__).parent / "starter" / "TASKS.md")
 
 
 def _task(id: str, *checks: Check, about: tuple[str, ...] = ()) -> Task:
-    """Return a task with its checks; its patches replace everything except the parts in `about`."""
-    return replace(SHEET[id], checks=checks, reference_patches=all_but(*about))
+    """Return a task with its checks and its patches, which replace all parts except `about`."""
+    return SHEET.task(id, *checks, patches=all_but(*about))
 
 
-def _stack(moves: str) -> list[Check]:
-    return [Check(f"moves and merges {ARROWS[move]}", stack_examples(move)) for move in moves]
+def _stack(move: str) -> Check:
+    return Check(f"moves and merges {ARROWS[move]}", partial(stack_examples, move=move))
 
 
 TASKS = (
     _task(
         "1",
-        Check(
-            "a new game has the right attributes",
-            (
-                Example("type(Model(4).game).__name__", "Game"),
-                Example("game = Model(3).game\ngame.grid", 3),
-                Example(
-                    "game = Game(5)\ngame.grid, game.score, game.is_finished, game.is_won",
-                    (5, 0, False, False),
-                ),
-            ),
-        ),
-        Check("the board is N by N with one number", tuple(fresh_boards())),
-        Check("set_board clears the board", (FULL_BOARD_CLEARED,)),
+        Check("a new game has the right attributes", ATTRIBUTES),
+        Check("the board is N by N with one number", FRESH_BOARDS),
+        Check("set_board clears the board", [FULL_BOARD_CLEARED]),
         about=("start", "board"),
     ),
     _task(
@@ -721,8 +674,8 @@ TASKS = (
         Check("leaves a full board unchanged", FULL_STAYS),
         about=("number",),
     ),
-    _task("3", *_stack("lr"), about=("stack",)),
-    _task("4", *_stack("ub"), about=("stack",)),
+    _task("3", *map(_stack, "lr"), about=("stack",)),
+    _task("4", *map(_stack, "ub"), about=("stack",)),
     _task(
         "5",
         Check("adds one number after a move", run=adds_after_each_move),
@@ -731,31 +684,18 @@ TASKS = (
     ),
     _task(
         "6",
-        Check(
-            "update_score sums the board",
-            lambda seed: [
-                Example(
-                    "game.update_score()",
-                    given=game_code(rows),
-                    then={"int(game.score)": sum(map(sum, rows))},
-                )
-                for rows in ([[2, 4], [8, 16]], random_rows(seed, (0, 2, 4, 512)))
-            ],
-        ),
+        Check("update_score sums the board", sums),
         Check(
             "make_move moves",
-            [single_number_example(move, f"game.make_move({move!r})") for move in DIRECTIONS],
+            [slide_example(move, LONELY, f"game.make_move({move!r})") for move in DIRECTIONS],
         ),
-        Check(
-            "make_move updates the score",
-            tuple(example for move in DIRECTIONS for example in score_examples(move)),
-        ),
+        Check("make_move updates the score", [*chain(*map(score_examples, DIRECTIONS))]),
         about=("score", "move"),
     ),
     _task(
         "7",
         Check("finished if the board is full and stuck", FINISHED),
-        Check("finished if the new number fills the board", FILLED_BY_THE_LAST_NUMBER),
+        Check("finished if the new number fills the board", [FILLED_BY_THE_LAST_NUMBER]),
         Check("not finished while a move is left", not_finished),
         Check("won if 2048 is on the board", WON),
         Check("play continues after a win", PLAYS_ON),
@@ -764,14 +704,7 @@ TASKS = (
     ),
     _task(
         "8",
-        Check(
-            "each arrow makes its move",
-            [
-                single_number_example(move, "\n".join([f"game.{name}_arrow(None)"] * times))
-                for move, name in ARROWS.items()
-                for times in (1, 2)
-            ],
-        ),
+        Check("each arrow makes its move", ARROW_EXAMPLES),
         Check("each arrow prints score and board", run=writes_score_and_board),
         about=("arrows",),
     ),
@@ -779,8 +712,8 @@ TASKS = (
         "9",
         Check("the window has the right title, size and score", run=has_the_documents_window),
         Check("the cells show the board", run=shows_the_board),
-        Check("numbers above 2048 have colours", run=has_every_colour),
-        Check("numbers up to 131072 have colours", run=has_colours_to_the_end, weight=0),
+        Check("numbers above 2048 have colours", run=partial(has_colours, first=6, down=1)),
+        Check("numbers up to 131072 have colours", run=LARGE_NUMBERS_HAVE_COLOURS, weight=0),
         Check("the cells fit the window for any N", run=fits_any_size, seconds=5),
     ),
     _task(
@@ -800,7 +733,7 @@ GRADING = Grading(
     tasks=TASKS,
     gui=True,
     libraries=("numpy", "PIL"),
-    prelude=PRELUDE,
+    prelude="import numpy as np",
     opening="import numpy as np; from {module} import *",
     not_graded="how the window looks, beyond its parts, texts and colours",
 )

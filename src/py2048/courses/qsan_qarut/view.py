@@ -22,12 +22,13 @@ class View:
     """The window.
 
     Attributes:
-        window: The Tk window, 600 by 665 pixels.
-        main_canvas: Canvas of the whole window above the bar.
-        game_canvas: Canvas of the game field, inside `main_canvas`.
+        window: The Tk window of 600 by 665 pixels.
+        main_canvas: Canvas that fills the window above the bar.
+        game_canvas: Canvas of the game field inside `main_canvas`.
         score_label: The score, in the bar.
-        finish_label: "Game Over" or "You Won!" in the bar; hidden at first.
-        new_game_button: "Start Again", over the field; hidden until the game is over.
+        finish_label: The label in the bar that says "Game Over" or "You Won!". Hidden at first.
+        new_game_button: Button "Start Again" over the field, which is hidden until the game is
+            over.
     """
 
     def __init__(self) -> None:
@@ -41,22 +42,14 @@ class View:
         self.finish_label = self._bar_label("Game Over")
         self.main_canvas = self.set_main_canvas()
         self.game_canvas = self.set_game_canvas()
-        self.new_game_button = tk.Button(
-            self.window,
-            text="Start Again",
-            font=("Arial", -32),
-            bg=PAGE,
-            fg="white",
-            activebackground=FIELD,
-            activeforeground="white",
-            highlightbackground="white",
-            padx=24,
-            pady=12,
-        )
+        button = tk.Button(self.window, text="Start Again", font=("Arial", -32), padx=24, pady=12)
+        button.configure(bg=PAGE, fg="white", highlightbackground="white")
+        button.configure(activebackground=FIELD, activeforeground="white")
+        self.new_game_button = button
         self._tiles: dict[tuple[int, str], tk.PhotoImage] = {}
 
     def set_main_canvas(self) -> tk.Canvas:
-        """Create and place the canvas of the whole window above the bar."""
+        """Create and place the canvas that fills the window above the bar."""
         canvas = tk.Canvas(self.window, background=PAGE, highlightthickness=0)
         canvas.place(x=0, y=0, width=WINDOW_WIDTH, height=WINDOW_HEIGHT - BAR_HEIGHT)
         return canvas
@@ -68,7 +61,7 @@ class View:
         return canvas
 
     def show_finish(self, text: str) -> None:
-        """Show `text` at the right end of the bar, in the largest font that fits."""
+        """Show `text` at the right end of the bar in the largest font that fits."""
         self.window.update_idletasks()
         room = WINDOW_WIDTH - 75 - self.score_label.winfo_reqwidth()
         self.finish_label.configure(text=text, font=fitting_font(self.window, text, room, 45))
@@ -81,7 +74,7 @@ class View:
         self.new_game_button.place_forget()
 
     def show_new_game_button(self) -> None:
-        """Show the button in the middle of the field."""
+        """Show the button for a new game in the middle of the field."""
         self.new_game_button.place(x=WINDOW_WIDTH // 2, rely=0.45, anchor="center")
         self.new_game_button.lift()
 

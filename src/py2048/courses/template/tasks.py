@@ -1,10 +1,9 @@
-"""The checks of each task. Their text and marks are in starter/TASKS.md."""
+"""The checks of each task. The descriptions and marks of the tasks are in starter/TASKS.md."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 from py2048.courses.grading import Check, Example, Grading, TextLines, read_sheet
@@ -13,7 +12,7 @@ SHEET = read_sheet(Path(__file__).parent / "starter" / "TASKS.md")
 
 
 def totals(seed: str) -> Iterator[Example]:
-    """Yield one fixed board and three random ones."""
+    """Yield an example with a fixed board, and three with random boards."""
     yield Example("total([[2, 0], [0, 4]])", 6)
     draw = random.Random(seed)
     for _ in range(3):
@@ -33,18 +32,16 @@ GRADING = Grading(
     files=("app.py",),
     expects=("total", "show"),
     tasks=(
-        replace(
-            SHEET["1"],
-            checks=(
-                Check("total returns the sum", totals, weight=3),
-                Check("total does not change the board", (UNCHANGED,)),
-            ),
+        SHEET.task(
+            "1",
+            Check("total returns the sum", totals, weight=3),
+            Check("total does not change the board", (UNCHANGED,)),
         ),
-        replace(
-            SHEET["2"],
-            checks=(Check("show prints the rows and the total", SHOWN),),
-            # A mistake in total must cost marks in task 1 only.
-            reference_patches=("app.total = lambda board: sum(map(sum, board))",),
+        SHEET.task(
+            "2",
+            Check("show prints the rows and the total", SHOWN),
+            # A mistake in `total` must cost marks only in task 1.
+            patches=("app.total = lambda board: sum(map(sum, board))",),
         ),
     ),
 )

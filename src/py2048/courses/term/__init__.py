@@ -1,4 +1,4 @@
-"""A course's term, kept in a single folder: settings, roster, hand-ins and marks.
+"""A term of a course, stored in a single folder: settings, roster, hand-ins and marks.
 
 - ``settings``: the teacher's settings
 - ``roster``: the students

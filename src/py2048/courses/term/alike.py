@@ -1,176 +1,255 @@
-"""Find similar programs by winnowing.
+"""Find similar programs by the statements they share.
 
-S. Schleimer, D. Wilkerson and A. Aiken, "Winnowing: local algorithms for document fingerprinting",
-SIGMOD 2003. A program is tokenized; all names become the same token, and so do all literals. Each
-run of `LENGTH` tokens is hashed, and the minimum of each window of `WINDOW` hashes becomes a
-fingerprint. A shared passage of at least `LENGTH` + `WINDOW` - 1 tokens is therefore always
-detected, and a passage shorter than `LENGTH` never is. Fingerprints of the course's own material,
-and those found in more than a quarter of the class, are removed first.
+Each program is reduced to a set of parts: its statements, and each statement paired with the block
+around it. Each part is a sorted list of words and operators, without literals or names that the
+program defines. Disguises such as renamed, reordered, split or merged functions and dead
+statements hardly change this set. The similarity of two programs is the percentage of the smaller
+set's parts that are also in the larger set. ``tests/courses/test_alike.py`` measures how well this
+similarity separates disguised copies from independent programs. Winnowing, copydetect and rapidfuzz
+separate them less well.
 """
 
 from __future__ import annotations
 
-import io
+import ast
+import builtins
 import keyword
 import operator
 import re
-import tokenize
-import zlib
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 
-from py2048.courses import get_course
-from py2048.courses.grading.submissions import text_of
+from py2048.courses import Course, get_course
+from py2048.courses.grading.submissions import collect, text_of
 from py2048.courses.term.handins import HandIn
-from py2048.courses.term.marks import Term
-from py2048.courses.term.roster import Student
+from py2048.courses.term.manual import Term
 
-LENGTH, WINDOW = 25, 20
-THRESHOLD = 50
-"""Default minimum similarity, in percent of the smaller program's fingerprints."""
+THRESHOLD = 70
+"""Default minimum similarity in percent."""
 
-MIN_PRINTS = 8
-"""Programs with fewer fingerprints than this are too short to compare."""
+MIN_PARTS = 20
+"""Programs with fewer parts than this are too short to compare."""
 
-SKIPPED = {tokenize.COMMENT, tokenize.NL, tokenize.ENCODING, tokenize.ENDMARKER, tokenize.NEWLINE}
+MAX_REPAIRS = 200
+KNOWN = {*keyword.kwlist, *dir(builtins), *dir(list), *dir(str), *dir(dict)}
+STRING = r"[rbf]*(?:'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\")"
+WORD = re.compile(rf"(?P<literal>{STRING}|\d[\w.]*)|(?P<name>\w+)|[^\w\s()\[\],:.]+")
+BLOCKS = (ast.stmt, ast.excepthandler, ast.match_case)
 
 
 @dataclass(frozen=True)
 class Program:
-    """A hand-in's source text, with the lines covered by each fingerprint."""
+    """A program to compare, with the lines of each of its parts.
+
+    Attributes:
+        key: The owners of a hand-in. All of their attempts have the same key. Other programs use
+            their name.
+        is_source: Whether the program is a possible source, such as a solution, and not a hand-in.
+    """
 
     name: str
-    owners: frozenset[Student]
+    key: frozenset[object]
     text: str
-    prints: dict[int, set[int]]
-
-
-_share = operator.attrgetter("share")
+    parts: dict[str, set[int]]
+    is_source: bool = False
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two programs and their similarity in percent of the smaller one's fingerprints."""
+    """Two similar programs. `common` contains the parts that many students share."""
 
     one: Program
     other: Program
-    share: float
+    common: frozenset[str] = frozenset()
+
+    @property
+    def share(self) -> float:
+        """Similarity in percent."""
+        return similarity(set(self.one.parts), set(self.other.parts))
+
+    @property
+    def rare_share(self) -> float:
+        """Similarity in percent, ignoring the parts that many students share."""
+        return similarity(
+            self.one.parts.keys() - self.common, self.other.parts.keys() - self.common
+        )
+
+    def lines(self, program: Program) -> tuple[set[int], set[int]]:
+        """Return the line numbers of rare shared parts, and those of common shared parts."""
+        both = self.one.parts.keys() & self.other.parts.keys()
+        rare = {line for part in both - self.common for line in program.parts[part]}
+        return rare, {line for part in both for line in program.parts[part]} - rare
 
 
-def tokens_of(text: str) -> list[tuple[str, int]]:
-    """Return the normalised tokens with their line numbers, up to the first syntax error."""
-    found = []
-    try:
-        for token in tokenize.generate_tokens(io.StringIO(text).readline):
-            kind = token.string
-            if token.type in SKIPPED:
-                continue
-            if token.type == tokenize.NAME and not keyword.iskeyword(kind):
-                kind = "N"
-            elif token.type in (tokenize.NUMBER, tokenize.STRING):
-                kind = "L"
-            elif token.type in (tokenize.INDENT, tokenize.DEDENT):
-                kind = tokenize.tok_name[token.type]
-            found.append((kind, token.start[0]))
-    except (tokenize.TokenError, SyntaxError):
-        pass
+_by_share = operator.attrgetter("share")
+
+
+def similarity(one: set[str], other: set[str]) -> float:
+    """Return the share of the smaller set that the larger set contains, in percent."""
+    return 100 * len(one & other) / max(1, min(len(one), len(other)))
+
+
+def parse(text: str) -> ast.Module:
+    """Parse a program without the lines that have syntax errors."""
+    lines = text.split("\n")
+    for _ in range(min(len(lines), MAX_REPAIRS)):
+        try:
+            return ast.parse("\n".join(lines))
+        except SyntaxError as error:
+            at = min(max(error.lineno or 1, 1), len(lines)) - 1
+            plain = "if 0:" if lines[at].rstrip().endswith(":") else "pass"
+            lines[at] = "" if plain in lines[at] else re.sub(r"\S.*", plain, lines[at])
+        except (ValueError, RecursionError, MemoryError):
+            break
+    return ast.parse("")
+
+
+def parts_of(text: str) -> dict[str, set[int]]:
+    """Return a program's parts, each with the lines it is on."""
+    tree = parse(text)
+    nodes = [node for node in ast.walk(tree) if isinstance(getattr(node, "ctx", None), ast.Store)]
+    own = {getattr(node, "attr", getattr(node, "id", "")) for node in nodes}
+    found: dict[str, set[int]] = defaultdict(set)
+
+    def add_below(above: ast.AST, above_words: str) -> None:
+        for node in [node for node in ast.iter_child_nodes(above) if isinstance(node, BLOCKS)]:
+            with suppress(RecursionError):  # in a very long expression
+                words, lines = _words(node, own), _lines(node)
+                if words not in {"pass", "0"}:
+                    found[words].update(lines)
+                    found[f"{above_words}\n{words}".lstrip()].update(lines)
+                is_definition = isinstance(node, ast.FunctionDef | ast.ClassDef)
+                add_below(node, "" if is_definition else words)
+
+    add_below(tree, "")
     return found
 
 
-def prints_of(text: str) -> dict[int, set[int]]:
-    """Return a program's fingerprints, each with the lines it covers."""
-    tokens = tokens_of(text)
-    hashes = _hashes(tokens)
-    kept: dict[int, set[int]] = defaultdict(set)
-    windows = max(1, len(hashes) - WINDOW + 1) if hashes else 0
-    chosen = -1
-    for first in range(windows):
-        window = range(first, min(first + WINDOW, len(hashes)))
-        minimum = min(window, key=lambda at: (hashes[at], -at))
-        if minimum != chosen:
-            chosen = minimum
-            kept[hashes[minimum]].update(line for _, line in tokens[minimum : minimum + LENGTH])
-    return kept
+def _words(node: ast.AST, own: set[str]) -> str:
+    """Return a statement's words, sorted and normalised, without the words of its block."""
+    alone = copy(node)
+    for name, value in ast.iter_fields(node):
+        if isinstance(value, list) and any(isinstance(each, BLOCKS) for each in value):
+            setattr(alone, name, [])
+    words: list[str] = []
+    for found in WORD.finditer(ast.unparse(alone)):
+        word = found[0]
+        if found["literal"]:
+            words.append("0")
+        elif found["name"]:
+            words.append(word if word in KNOWN - own else "v")
+        elif re.fullmatch(r"[^<>!=]+=", word):  # treat x += 1 like x = x + 1
+            words += [*words, "=", word[:-1]]
+        else:
+            words.append(word.replace("!", "=").replace(">", "<"))
+    return " ".join(sorted(word for word in words if word != "not"))
 
 
-def _hashes(tokens: Sequence[tuple[str, int]]) -> list[int]:
-    """Hash each run of `LENGTH` tokens."""
-    words = [word for word, _ in tokens]
-    runs = range(len(words) - LENGTH + 1)
-    return [zlib.crc32(" ".join(words[at : at + LENGTH]).encode()) for at in runs]
+def _lines(node: ast.AST) -> range:
+    """Return the lines of a statement, without the lines of its block."""
+    first, last = getattr(node, "lineno", 0), getattr(node, "end_lineno", None) or 0
+    below = [each.lineno for each in getattr(node, "body", ()) if isinstance(each, ast.stmt)]
+    return range(first, max(first + 1, min(below, default=last + 1)))
 
 
-def all_prints(text: str) -> set[int]:
-    """Return all token hashes of a program, not only those that winnowing selects."""
-    return set(_hashes(tokens_of(text)))
+# --- programs ---
 
 
-def course_prints(package: Path, given: Iterable[Path]) -> set[int]:
-    """Return the hashes of a course's starter, reference solution and example code."""
-    texts = [text_of(path) for path in {*package.rglob("*.py"), *given} if path.suffix == ".py"]
-    for path in package.rglob("*.md"):
+def course_parts(course: Course, examples: Path) -> set[str]:
+    """Return the program parts in a course's handouts and documents and in a term's examples."""
+    paths = {*course.handout_files, *examples.rglob("*.py")}
+    texts = [text_of(path) for path in paths if path.suffix == ".py"]
+    for path in course.folder.rglob("*.md"):
         texts += re.findall(r"```\w*\n(.*?)```", path.read_text("utf-8"), re.DOTALL)
-    return {hash_ for text in texts for hash_ in all_prints(text)}
+    return {part for text in texts for part in parts_of(text)}
 
 
-def compared(term: Term, name: str, hand_ins: Sequence[HandIn]) -> list[Program]:
-    """Fingerprint an assignment's programs, excluding code handed out by the course."""
-    assignment = term.settings.assignment(name)
-    course = get_course(assignment.course or term.settings.course)
-    grading = term.grading(assignment)
-    given = [*course.handout_files, *grading.given_files]
-    names = {path.name for path in given} - set(grading.files)
-    return programs_of(hand_ins, names, course_prints(course.folder, given))
+def compared(
+    term: Term, name: str, hand_ins: Sequence[HandIn], scratch: Path
+) -> tuple[list[Program], frozenset[str]]:
+    """Return the programs to compare, and the parts that many students use.
 
-
-def programs_of(hand_ins: Sequence[HandIn], given: set[str], course: set[int]) -> list[Program]:
-    """Fingerprint hand-ins, excluding code from the course and code common to the class."""
-    programs = []
-    for one in hand_ins:
-        files = [f for f in one.submission.files if f.suffix.lower() == ".py"]
-        text = "\n".join(text_of(path) for path in files if path.name not in given)
-        owners = frozenset(one.owners)
-        programs.append(Program(one.submission.name, owners, text, prints_of(text)))
-    having: dict[int, set[object]] = defaultdict(set)
-    for program in programs:
-        for print_ in program.prints:
-            having[print_].add(program.owners or program.name)
-    many = max(3, len({program.owners or program.name for program in programs}) // 4)
-    usual = course | {print_ for print_, owners in having.items() if len(owners) > many}
-    return [
-        Program(p.name, p.owners, p.text, {k: v for k, v in p.prints.items() if k not in usual})
-        for p in programs
-    ]
-
-
-def pairs_of(programs: Sequence[Program], threshold: float = THRESHOLD) -> list[Pair]:
-    """Return pairs of similar programs by different students, most similar first."""
-    long = [program for program in programs if len(program.prints) >= MIN_PRINTS]
-    having: dict[int, list[int]] = defaultdict(list)
-    for place, program in enumerate(long):
-        for print_ in program.prints:
-            having[print_].append(place)
-    shared = Counter(pair for places in having.values() for pair in combinations(places, 2))
-    found: dict[tuple[object, object], Pair] = {}
-    for (a, b), count in shared.items():
-        one, other = long[a], long[b]
-        share = 100 * count / min(len(one.prints), len(other.prints))
-        key = (one.owners or one.name, other.owners or other.name)
-        if share >= threshold and not one.owners & other.owners:
-            found[key] = max(
-                found.get(key, Pair(one, other, 0)), Pair(one, other, share), key=_share
-            )
-    return sorted(found.values(), key=_share, reverse=True)
-
-
-def lines_in_both(pair: Pair) -> tuple[frozenset[int], frozenset[int]]:
-    """Return the line numbers covered by shared fingerprints, for both programs."""
-    both = pair.one.prints.keys() & pair.other.prints.keys()
-    one, other = (
-        frozenset(line for print_ in both for line in program.prints[print_])
-        for program in (pair.one, pair.other)
+    These are an assignment's hand-ins, the course's solutions and the programs in the term's folder
+    ``archive``, without code from the course or from the term's folder ``examples``.
+    """
+    assignment, grading = (
+        term.settings.assignment(name),
+        term.grading(term.settings.assignment(name)),
     )
-    return one, other
+    course = get_course(assignment.course or term.settings.course)
+    given = {path.name for path in (*course.handout_files, *grading.given_files)}
+    given -= set(grading.files)
+    ignored = course_parts(course, term.folder / "examples")
+
+    def program(name: str, files: Iterable[Path], owners: Iterable[object] | None) -> Program:
+        python = [path for path in files if path.suffix.lower() == ".py" and path.name not in given]
+        text = "\n".join(map(text_of, python))
+        parts = {part: lines for part, lines in parts_of(text).items() if part not in ignored}
+        return Program(name, frozenset(owners or [name]), text, parts, owners is None)
+
+    programs = [program(o.submission.name, o.submission.files, o.owners) for o in hand_ins]
+    common = common_parts(programs)
+    modules = [path for path in course.folder.glob("*.py") if path.name != "tasks.py"]
+    sources: list[tuple[str, Iterable[Path]]] = [(f"solution of {course.name}", modules)]
+    sources += [(f"solution {p.name}", [p]) for p in (course.folder / "right").glob("*.py")]
+    archive = term.folder / "archive"
+    if archive.is_dir() and any(archive.iterdir()):
+        old = collect([archive], grading, scratch / "archive")
+        sources += [(f"archive/{one.name}", one.files) for one in old]
+    return programs + [program(name, files, None) for name, files in sources], common
+
+
+def common_parts(programs: Iterable[Program]) -> frozenset[str]:
+    """Return the parts that many students have in common.
+
+    Common parts occur in the programs of more than three students, and of more than a quarter.
+    """
+    having: dict[str, set[object]] = defaultdict(set)
+    for program in programs:
+        for part in program.parts:
+            having[part].add(program.key)
+    many = max(3, len({program.key for program in programs}) // 4)
+    return frozenset(part for part, keys in having.items() if len(keys) > many)
+
+
+def pairs_of(
+    programs: Iterable[Program], common: frozenset[str], threshold: float = THRESHOLD
+) -> list[Pair]:
+    """Return the best match between any two students or sources, by descending similarity."""
+    long = [program for program in programs if len(program.parts) >= MIN_PARTS]
+    bit = {part: 1 << n for n, part in enumerate({p for program in long for p in program.parts})}
+    masks = [sum(bit[part] for part in program.parts) for program in long]
+    found: dict[object, tuple[float, Pair]] = {}
+    for (one, a), (other, b) in combinations(zip(long, masks, strict=True), 2):
+        share = 100 * (a & b).bit_count() / min(len(one.parts), len(other.parts))
+        if share < threshold or one.key & other.key or (one.is_source and other.is_source):
+            continue
+        key = frozenset((one.key, other.key))
+        if key not in found or share > found[key][0]:
+            found[key] = share, Pair(one, other, common)
+    return sorted((pair for _, pair in found.values()), key=_by_share, reverse=True)
+
+
+def clusters_of(pairs: Iterable[Pair]) -> list[list[Pair]]:
+    """Group pairs that share programs, largest group first."""
+    clusters: list[tuple[set[frozenset[object]], list[Pair]]] = []
+    for pair in pairs:
+        keys, inside = {pair.one.key, pair.other.key}, [pair]
+        for cluster in [cluster for cluster in clusters if cluster[0] & keys]:
+            clusters.remove(cluster)
+            keys, inside = keys | cluster[0], [*cluster[1], *inside]
+        clusters.append((keys, inside))
+    clusters.sort(key=lambda cluster: -len(cluster[0]))
+    return [sorted(inside, key=_by_share, reverse=True) for _, inside in clusters]
+
+
+def described(cluster: Sequence[Pair]) -> str:
+    """Return a cluster's size and range of similarities in words."""
+    count = len({program.key for pair in cluster for program in (pair.one, pair.other)})
+    least, most = f"{cluster[-1].share:.0f}", f"{cluster[0].share:.0f}"
+    return f"{count} programs, {least if least == most else f'{least} to {most}'} % similar"

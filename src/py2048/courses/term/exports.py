@@ -1,33 +1,53 @@
-"""Export marks to learning platforms, in their formats and with their student ids."""
+"""Export marks to students' pages and to learning platforms.
+
+A platform gets marks in its own format and with its student ids. Pages are self-contained HTML.
+`autograder` builds the files that run py2048 on a platform.
+"""
 
 from __future__ import annotations
 
+import io
 import json
 import re
-from collections.abc import Callable, Sequence
+import shutil
+import zipfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from py2048.core.errors import CourseError
-from py2048.courses.grading.report import RunInfo, no_formula, number, to_gradescope
-from py2048.courses.term.marks import Mark, Term
+from py2048 import __version__
+from py2048.core.errors import CourseError, os_errors_as
+from py2048.core.language import ENGLISH, _, use_language
+from py2048.courses import course_names
+from py2048.courses.grading.report import (
+    RunInfo,
+    csv_text,
+    file_names,
+    no_formula,
+    number,
+    render,
+)
+from py2048.courses.term.handins import AUTOGRADER, read_autograder
+from py2048.courses.term.manual import Term
+from py2048.courses.term.marks import Mark
 from py2048.courses.term.roster import Roster
-from py2048.courses.term.tables import CsvTable, number_of, read_table, table_text
+from py2048.courses.term.settings import MANUAL_COLUMNS
+from py2048.courses.term.tables import CsvTable, number_of, read_table, replace_file
 
 
 @dataclass(frozen=True)
 class Export:
-    """Files to write to ``results``, and the students whose marks do not appear in them."""
+    """Files to write to ``results``, and the students who have no row in the platform's table."""
 
     files: dict[str, bytes]
     missing: tuple[str, ...] = ()
 
 
 def feedback(mark: Mark) -> str:
-    """Summarise a mark as text: comments, problems, marks lost per task, and lateness."""
+    """Summarise a mark as text: comments, problems, marks lost in each task, and lateness."""
     lost = ", ".join(
         f"task {task.id}: {number(task.earned)} / {number(task.marks)}"
         for task in mark.tasks
@@ -35,11 +55,12 @@ def feedback(mark: Mark) -> str:
     )
     late = f"{number(mark.days_late)} days late" if mark.days_late else ""
     reason = mark.report.reason if mark.report else ""
-    return no_formula(". ".join(filter(None, [*mark.manual.comments, reason, lost, late])))
+    lines = [f"{line}: {text}" for line, text in mark.manual.lines.items()]
+    return no_formula(". ".join(filter(None, [*mark.manual.comments, *lines, reason, lost, late])))
 
 
 def scaled(mark: Mark, most: str) -> str:
-    """Scale a total to the platform's maximum `most`; use the decimal separator of `most`."""
+    """Scale a total to the platform's maximum `most`, with the decimal separator of `most`."""
     total = mark.total if mark.total is not None else Fraction(0)
     try:
         whole = Fraction(number_of(most))
@@ -50,27 +71,20 @@ def scaled(mark: Mark, most: str) -> str:
     return text.replace(".", ",") if "," in most else text
 
 
-def _by_student(marks: Sequence[Mark]) -> dict[str, Mark]:
-    return {m.student.id: m for m in marks if m.student and m.total is not None}
-
-
-def _filled(
-    table: CsvTable, roster: Roster, marks: Sequence[Mark], fill: Callable[[list[str], Mark], None]
-) -> tuple[str, ...]:
-    """Fill in a platform's table; return students who have marks but are not in the table."""
-    missing = _by_student(marks)
-    for row in table.rows:
-        student = roster.of_row(table, row)
-        mark = missing.pop(student.id, None) if student else None
-        if mark:
-            fill(row, mark)
-    return tuple(mark.name for mark in missing.values())
+def _matched(
+    table: CsvTable, roster: Roster, marks: Sequence[Mark]
+) -> tuple[list[tuple[list[str], Mark]], tuple[str, ...]]:
+    """Return the rows of students with marks, and the students missing from the table."""
+    left = {m.student.id: m for m in marks if m.student and m.total is not None}
+    rows = [(row, roster.of_row(table, row)) for row in table.rows]
+    found = [(row, left.pop(student.id)) for row, student in rows if student and student.id in left]
+    return found, tuple(mark.name for mark in left.values())
 
 
 def to_moodle(term: Term, name: str, marks: Sequence[Mark], template: Path | None) -> Export:
-    """Fill in the grades and feedback comments of Moodle's grading worksheet."""
+    """Fill the grades and comments into Moodle's grading worksheet."""
     if template is None:
-        found = sorted((term.folder / "submissions" / name).glob("*.csv"))
+        found = sorted(term.hand_ins(name).glob("*.csv"))
         sheets = [path for path in found if read_table(path).column("identifier") is not None]
         if not sheets:
             raise CourseError(
@@ -83,37 +97,28 @@ def to_moodle(term: Term, name: str, marks: Sequence[Mark], template: Path | Non
     grade, words = table.required("grade"), table.column("feedback comments")
     term.roster.learn(table)
 
-    def fill(row: list[str], mark: Mark) -> None:
+    matched, missing = _matched(table, term.roster, marks)
+    for row, mark in matched:
         row[grade] = scaled(mark, table.cell(row, "maximum grade"))
         if words is not None:
             row[words] = feedback(mark)
-
-    missing = _filled(table, term.roster, marks, fill)
     return Export({f"{name}-moodle.csv": table.to_bytes()}, missing)
 
 
 def to_canvas(term: Term, name: str, marks: Sequence[Mark], template: Path | None) -> Export:
-    """Return a Canvas gradebook with only the student columns and this assignment's column.
-
-    Without a template, students are identified by their roster ids.
-    """
-    heads = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
+    """Return a Canvas gradebook with the columns about students and this assignment's column."""
+    names = ["Student", "LastName", "FirstName"]  # Canvas writes one column or two
+    heads = [*names, "ID", "SIS User ID", "SIS Login ID", "Section"]
     title = term.settings.assignments[name].canvas or term.settings.assignments[name].title
     if template is None:
-        rows = [
-            [m.name, "", m.student.id, m.student.login, m.student.section, scaled(m, "")]
-            for m in _by_student(marks).values()
-            if m.student
-        ]
-        return Export({f"{name}-canvas.csv": table_text([*heads, title], rows)})
+        raise CourseError("Canvas's gradebook is missing: pass it with --template FILE")
     table = read_table(template)
     place = _canvas_column(table, title, name)
     possible = next((row[place] for row in table.rows if "Points Possible" in row[0]), "")
 
-    def fill(row: list[str], mark: Mark) -> None:
+    matched, missing = _matched(table, term.roster, marks)
+    for row, mark in matched:
         row[place] = scaled(mark, possible)
-
-    missing = _filled(table, term.roster, marks, fill)
     kept = [number for number, head in enumerate(table.head) if head in heads]
     kept.append(place)
     table.head = [table.head[number] for number in kept]
@@ -122,7 +127,7 @@ def to_canvas(term: Term, name: str, marks: Sequence[Mark], template: Path | Non
 
 
 def _canvas_column(table: CsvTable, title: str, name: str) -> int:
-    """Return the index of an assignment's column, whose title may end with Canvas's id."""
+    """Return the index of an assignment's column. Canvas may append an id to the column's title."""
     plain = [re.sub(r"\s*\(\d+\)$", "", head).strip().lower() for head in table.head]
     for wanted in (title.lower(), re.sub(r"\s*\(\d+\)$", "", title).lower(), name.lower()):
         places = [number for number, head in enumerate(plain) if head == wanted]
@@ -136,39 +141,71 @@ def _canvas_column(table: CsvTable, title: str, name: str) -> int:
     )
 
 
-def to_gradescopes(term: Term, name: str, marks: Sequence[Mark], run: RunInfo) -> Export:
-    """Return a ``results.json`` per student, which includes lateness and marks hidden results."""
+def gradescope_results(mark: Mark, run: RunInfo) -> bytes:
+    """Return Gradescope's ``results.json`` for a mark, with lateness and hidden results.
+
+    The fields follow the output format in Gradescope's "Autograder Specifications".
+
+    Raises:
+        CourseError: If there is no mark.
+    """
+    report, now = mark.report, datetime.now(UTC)
+    if report is None or mark.total is None:
+        raise CourseError(f"there are no marks: {mark.problem}")  # Gradescope reports the failure
+    seen = {
+        task.id: "after_published" if mark.assignment.hides(task.id, now) else "visible"
+        for task in mark.tasks
+    }
+    with use_language(report.language):
+        lines = [*(report.summary or [_("Graded.")]), *run.missing, feedback(mark)]
+    tests = [
+        {
+            "score": number(task.earned),
+            "max_score": number(task.marks),
+            "status": task.status,
+            "name": task.title,
+            "number": task.id,
+            "output": f"{task.asked}\n\n{lines[0]}" if report.problem else task.text,
+            "visibility": seen[task.id],
+        }
+        for task in mark.tasks
+    ]
+    data = {
+        "score": number(mark.total),
+        "execution_time": round(report.seconds),
+        "output": "\n".join(lines),
+        **dict.fromkeys(("output_format", "test_output_format", "test_name_format"), "text"),
+        "visibility": "after_published" if "after_published" in seen.values() else "visible",
+        "stdout_visibility": "hidden",
+        "tests": tests,
+        "extra_data": {
+            "course": run.course,
+            "grader": run.grader,
+            "protection": run.protection.name,
+            "submission": report.name,
+            "days_late": number(mark.days_late),
+        },
+    }
+    return _json(data)
+
+
+def to_classroom50(term: Term, name: str, marks: Sequence[Mark]) -> Export:
+    """Return a ``result.json`` per student for Classroom 50.
+
+    Classroom 50 accepts only whole marks, so fractional marks are exported in hundredths. Hidden
+    tasks are left out.
+    """
     now = datetime.now(UTC)
     files = {}
     for mark in marks:
-        if mark.student and mark.report and mark.total is not None:
-            data = to_gradescope(run, mark.report)
-            hidden = [mark.assignment.hides(task.id, now) for task in mark.tasks]
-            data["score"] = number(mark.total)
-            data["visibility"] = "after_published" if any(hidden) else "visible"
-            for test, task, hides in zip(data["tests"], mark.tasks, hidden, strict=True):
-                test["score"] = number(task.earned)
-                test["visibility"] = "after_published" if hides else "visible"
-            data["extra_data"]["days_late"] = number(mark.days_late)
-            data["output"] += f"\n{feedback(mark)}"
-            files[f"{name}-gradescope/{_safe(mark)}/results.json"] = _json(data)
-    return Export(files)
-
-
-def to_classroom50(term: Term, name: str, marks: Sequence[Mark], run: RunInfo) -> Export:
-    """Return a ``result.json`` per student for Classroom 50.
-
-    Classroom 50 accepts only whole marks, so fractional marks are exported in hundredths.
-    """
-    files = {}
-    for mark in marks:
         if mark.student and mark.hand_in and mark.report and mark.total is not None:
-            rows = [(f"{t.id}: {t.title}", t.earned * mark.kept_share, t.marks) for t in mark.tasks]
+            tasks = [task for task in mark.tasks if not mark.assignment.hides(task.id, now)]
+            rows = [(f"{t.id}: {t.title}", t.earned * mark.kept_share, t.marks) for t in tasks]
             for item, most in mark.assignment.rubric.items():
                 given = mark.manual.items.get(item, Fraction(0)) * mark.kept_share
                 rows.append((item, given, Fraction(str(most))))
-            if "total" in mark.manual.items:
-                rows = [("marked by hand", mark.total, mark.possible)]
+            if "total" in mark.manual.items and len(tasks) == len(mark.tasks):
+                rows = [("marked by hand", mark.total, max(mark.total, mark.possible))]
             whole = all(value.denominator == 1 for _, *values in rows for value in values)
             tests = [
                 {
@@ -207,14 +244,81 @@ def _json(data: Any) -> bytes:
 
 
 def export(
-    term: Term, name: str, marks: Sequence[Mark], platform: str, template: Path | None, run: RunInfo
+    term: Term, name: str, marks: Sequence[Mark], platform: str, template: Path | None
 ) -> Export:
-    """Return an assignment's export files for a platform."""
-    if platform in ("gradescope", "classroom50"):
+    """Return the files that export an assignment's marks to a platform."""
+    if platform == "classroom50":
         if template:
-            raise CourseError(
-                f"--template does not work with {platform}, only with moodle and canvas"
-            )
-        make = to_gradescopes if platform == "gradescope" else to_classroom50
-        return make(term, name, marks, run)
+            raise CourseError("--template works only with moodle and canvas")
+        return to_classroom50(term, name, marks)
     return (to_moodle if platform == "moodle" else to_canvas)(term, name, marks, template)
+
+
+def write_pages(term: Term, name: str, marks: Sequence[Mark], run: RunInfo, now: datetime) -> None:
+    """Write a page for each student of an assignment, with the results visible at `now`."""
+    names = [mark.student.id if mark.student else f"unknown-{mark.name}" for mark in marks]
+    for mark, file in zip(marks, file_names(map(str.lower, names)), strict=True):
+        if mark.report is not None or mark.manual.items or mark.manual.comments:
+            hidden = {task.id for task in mark.tasks if mark.assignment.hides(task.id, now)}
+            title = f"{mark.name}: {mark.assignment.title}"
+            with use_language(mark.report.language if mark.report else ENGLISH):
+                page = render("mark.html", title, run, mark=mark, hidden=hidden)
+            replace_file(term.folder / "results" / name / file, page.encode())
+
+
+# --- autograders ---
+
+FOLDER = Path(__file__).parent
+
+
+def autograder(term: Term, name: str, platform: str, wheel: Path | None) -> tuple[str, bytes]:
+    """Return the name and content of an autograder: Gradescope's ZIP or Classroom 50's workflow.
+
+    Raises:
+        CourseError: If the course is given as a folder instead of being installed.
+    """
+    assignment = term.settings.assignment(name)
+    course = assignment.course or term.settings.course
+    if course not in course_names():
+        raise CourseError(f"{course!r} is not installed: an autograder needs an installed course")
+    package = f"./{wheel.name}" if wheel else f"py2048=={__version__}"
+
+    def script(file: str) -> bytes:
+        text = (FOLDER / file).read_text("utf-8")
+        return text.replace("@ASSIGNMENT@", name).replace("@PACKAGE@", package).encode()
+
+    if platform == "classroom50":
+        return f"py2048-{name}.yaml", script("classroom50.yaml")
+    files = {"setup.sh": script("setup.sh"), "run_autograder": script("gradescope.sh")}
+    files["term/course.toml"] = (term.folder / "course.toml").read_bytes()
+    if wheel:
+        with os_errors_as(CourseError, f"{str(wheel)!r} cannot be read"):
+            files[wheel.name] = wheel.read_bytes()
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as archive:
+        for file, content in files.items():
+            member = zipfile.ZipInfo(file)
+            member.external_attr = 0o755 << 16
+            archive.writestr(member, content)
+    return f"{name}-gradescope.zip", data.getvalue()
+
+
+def gradescope_term(folder: Path, name: str, autograder: Path, target: Path) -> None:
+    """Create a term in `target` with the single submission from an autograder's folder.
+
+    The term has the settings in `folder`; Gradescope decides how late the submission is.
+
+    Raises:
+        CourseError: If Gradescope's metadata is missing or invalid.
+    """
+    metadata = read_autograder(autograder / AUTOGRADER)
+    if metadata is None:
+        raise CourseError(f"{str(autograder / AUTOGRADER)!r} is missing or invalid")
+    hand_in = target / "submissions" / name / "gradescope"
+    shutil.copytree(autograder / "submission", hand_in / "submission", symlinks=True)
+    shutil.copy(autograder / AUTOGRADER, hand_in)
+    shutil.copy(folder / "course.toml", target)
+    emails, days = metadata.emails, str(metadata.days_late)
+    late = [[name, email, "late", days, ""] for email in emails]
+    (target / "roster.csv").write_bytes(csv_text([["id", "email"], *([e, e] for e in emails)]))
+    (target / "manual.csv").write_bytes(csv_text([MANUAL_COLUMNS, *late]))

@@ -1,9 +1,10 @@
-"""Find an assignment's hand-ins, with their owners, times and attempt numbers.
+"""Find the hand-ins of an assignment, with their owners, times and attempt numbers.
 
 An assignment's folder may contain, for each student, a folder, ZIP or file named by id, email or
 login, or a folder of numbered attempts. Downloads from Moodle, Canvas and Gradescope also work,
 unpacked or not, together with the platform's own table of students and submission times. Students
-can put any name or date into their files, so only metadata written by the platform is trusted.
+can put any name or date into their files, so only metadata written by the platform is trusted. In a
+clone of a repository, the date of the commit counts as well. No other date can make a hand-in late.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import subprocess
 import zipfile
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -20,7 +22,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from py2048.core.errors import CourseError
+from py2048.core.errors import CourseError, os_errors_as
 from py2048.courses.grading.grader import digest_of
 from py2048.courses.grading.submissions import (
     CANVAS,
@@ -32,8 +34,9 @@ from py2048.courses.grading.submissions import (
     is_ignored,
     unpack,
 )
-from py2048.courses.grading.tasks import Grading, printable
-from py2048.courses.term.roster import Roster, Student, name_key
+from py2048.courses.grading.tasks import printable
+from py2048.courses.term.manual import Term
+from py2048.courses.term.roster import Student, name_key
 from py2048.courses.term.settings import Assignment
 from py2048.courses.term.tables import CsvTable, read_table
 
@@ -52,21 +55,21 @@ MONTHS = (
     ("may", "mai"), ("jun", "juin"), ("jul", "juil"), ("aug", "ago", "aoû"),
     ("sep", "set"), ("oct", "okt", "out"), ("nov",), ("dec", "dez", "dic", "déc"),
 )  # fmt: skip
-"""Month name prefixes in English, German, Portuguese, Spanish and French."""
+"""First letters of month names in English, German, Portuguese, Spanish and French."""
 
 
 @dataclass(frozen=True)
 class HandIn:
-    """A hand-in of one student or group.
+    """The submission of a student or group.
 
     Attributes:
         entry: Name of the file or folder.
-        owners: Students whose work it is; empty if no student was recognised.
+        owners: The students who handed in the work. Empty if no student was recognised.
         when: Submission time.
         time_source: Description of where the time comes from.
+        is_vouched: Whether the time is reliable enough to make the hand-in late.
         submission: The files to grade.
-        attempt: Number of the attempt, counted from 1 by time.
-        digest: Digest of the contents, used to drop duplicates.
+        digest: Digest of the contents, which identifies duplicates.
     """
 
     entry: str
@@ -74,22 +77,23 @@ class HandIn:
     when: datetime
     time_source: str
     submission: Submission
-    attempt: int = 1
     digest: str = ""
+    is_vouched: bool = True
 
-    @property
-    def name(self) -> str:
-        """Name in reports."""
-        who = "+".join(student.id for student in self.owners) or self.entry
-        return f"{who} attempt {self.attempt}"
+    def days_late(self, assignment: Assignment) -> int:
+        """Return the number of days late, or 0 if the submission time is not trusted."""
+        return assignment.days_late(self.when) if self.is_vouched else 0
+
+    def is_undated(self, assignment: Assignment) -> bool:
+        """Return whether the hand-in has a late date that no trusted source confirms."""
+        return not self.is_vouched and assignment.days_late(self.when) > 0
 
 
 @dataclass
 class _Entry:
-    """Files of a hand-in that have been found but not read yet."""
+    """The files of a hand-in that has been found but not read yet."""
 
     name: str
-    keys: list[str]
     paths: list[Path] = field(default_factory=list)
     owners: set[Student] = field(default_factory=set)
     when: datetime | None = None
@@ -98,27 +102,21 @@ class _Entry:
 
 
 class Finder:
-    """Finds the hand-ins of an assignment; archives are unpacked into `scratch`."""
+    """Finds the hand-ins of the assignment `name`; archives are unpacked into `scratch`."""
 
-    def __init__(
-        self,
-        name: str,
-        assignment: Assignment,
-        roster: Roster,
-        grading: Grading,
-        zone: ZoneInfo,
-        scratch: Path,
-    ) -> None:
-        self.assignment = assignment
-        self.prefix = f"{name.lower()}-"
-        self.roster = roster
-        self.collector = Collector(grading, scratch / "read")
-        self.zone = zone
+    def __init__(self, term: Term, name: str, scratch: Path) -> None:
+        self.term = term
+        self.name = name
         self.scratch = scratch
+        self.roster, self.zone = term.roster, term.settings.zone
+        self.assignment = term.settings.assignment(name)
+        self.collector = Collector(term.grading(self.assignment), scratch / "read")
+        self.assigned = term.assigned(name)
         self.unpacked = 0
 
-    def find(self, folder: Path) -> list[HandIn]:
-        """Return all hand-ins in a folder, with attempts numbered by time."""
+    def find(self) -> list[HandIn]:
+        """Return all hand-ins, with attempts numbered in order of time."""
+        folder = self.term.hand_ins(self.name)
         if not folder.is_dir():
             raise CourseError(f"{str(folder)!r} is missing: put the hand-ins there")
         found: dict[tuple[Student, ...], list[HandIn]] = defaultdict(list)
@@ -132,15 +130,15 @@ class Finder:
         for owners, hand_ins in found.items():
             hand_ins.sort(key=lambda one: one.when)
             for number, one in enumerate(hand_ins, 1):
-                hand_in = replace(one, attempt=number if owners else 1)
-                names[hand_in.name] += 1
-                again = f" ({names[hand_in.name]})" if names[hand_in.name] > 1 else ""
-                submission = replace(one.submission, name=hand_in.name + again)
-                counted.append(replace(hand_in, submission=submission))
+                who = "+".join(student.id for student in owners) or one.entry
+                name = f"{who} attempt {number if owners else 1}"
+                names[name] += 1
+                again = f" ({names[name]})" if names[name] > 1 else ""
+                counted.append(replace(one, submission=replace(one.submission, name=name + again)))
         return counted
 
     def _entries(self, folder: Path, depth: int, times: dict[str, datetime]) -> Iterator[_Entry]:
-        """Yield a folder's entries, one per student; descend into folders and ZIPs of a class."""
+        """Yield the entries of a folder, one per student. Folders of a whole class are searched."""
         paths = [path for path in sorted(folder.iterdir()) if not is_ignored(path)]
         tables = [read_table(path) for path in paths if path.suffix.lower() == ".csv"]
         times = times | self._learn(tables)
@@ -155,6 +153,11 @@ class Finder:
             if not (entry.owners or entry.platform) and depth < 3 and self._is_class(path):
                 yield from self._entries(self._folder(path), depth + 1, times)
                 continue
+            if student := self.assigned.get(printable(entry.name)):
+                entry.owners = {student}
+            if self.assignment.groups:
+                groups = [self.roster.group(student.group) for student in entry.owners]
+                entry.owners = entry.owners.union(*groups)
             if known := [times[one.id] for one in entry.owners if one.id in times]:
                 entry.when = entry.when or max(known)
                 entry.time_source = entry.time_source or "the table next to the hand-ins"
@@ -163,7 +166,7 @@ class Finder:
         yield from entries.values()
 
     def _folder(self, path: Path) -> Path:
-        """Return the folder itself, or a ZIP unpacked into a new folder."""
+        """Return the folder itself, or a new folder with the contents of a ZIP."""
         if path.is_dir():
             return path
         self.unpacked += 1
@@ -174,15 +177,18 @@ class Finder:
             raise CourseError(str(error)) from None
         return folder
 
+    def _is_unpacked(self, path: Path) -> bool:
+        return path.is_relative_to(self.scratch)
+
     def _is_class(self, path: Path) -> bool:
-        """Return whether a folder or ZIP matches no student but contains students' hand-ins."""
+        """Return whether a folder or ZIP contains hand-ins of students but matches no student."""
         inside = _names_in(path)
         marked = any(MOODLE.match(name) or CANVAS.match(name) for name in inside)
         marked = marked or METADATA in inside or {AUTOGRADER, "submission"} <= inside
         return marked or any(self._of_name(n).owners for n in inside)
 
     def _learn(self, tables: Sequence[CsvTable]) -> dict[str, datetime]:
-        """Learn student numbers from tables; return each student's last submission time."""
+        """Learn student numbers from tables. Return the time of each student's last submission."""
         times: dict[str, datetime] = {}
         for table in tables:
             self.roster.learn(table)
@@ -196,48 +202,34 @@ class Finder:
     def _entry(self, path: Path, gradescope: dict[str, tuple[list[str], str]]) -> _Entry:
         """Identify the owners of a file or folder by its name."""
         name = path.name
-        if found := MOODLE.match(name):
-            keys = [f"moodle:{found['id']}", f"name:{name_key(found['name'])}"]
-            ends = [found["name"][dash.end() :] for dash in re.finditer("-", found["name"])]
-            keys += [f"name:{name_key(end)}" for end in ends]  # Moodle puts group names first
-            return self._platform_entry(_Entry(found["who"], keys))
-        if found := CANVAS.match(name):
-            keys = [f"canvas:{found['id']}", f"name:{name_key(found['name'])}"]
-            return self._platform_entry(_Entry(found["who"], keys))
+        for platform, pattern in (("moodle", MOODLE), ("canvas", CANVAS)):
+            if found := pattern.match(name):
+                ends = [found["name"][dash.end() :] for dash in re.finditer("-", found["name"])]
+                names = [found["name"], *ends]  # Moodle puts group names first
+                keys = [f"{platform}:{found['id']}", *(f"name:{name_key(n)}" for n in names)]
+                student = self.roster.find(*keys)
+                return _Entry(found["who"], owners={student} if student else set(), platform=True)
         if name in gradescope:
             keys, text = gradescope[name]
             when = _date(text, self.zone)
-            entry = _Entry(name, keys, when=when, time_source="Gradescope", platform=True)
+            entry = _Entry(name, when=when, time_source="Gradescope", platform=True)
             entry.owners = {s for key in keys if (s := self.roster.find(key))}
-            return self._with_group(entry)
+            return entry
         return self._of_name(name if path.is_dir() else re.sub(r"(\.py\.txt|\.\w+)$", "", name))
 
     def _of_name(self, stem: str) -> _Entry:
-        """Identify the owners of a file or folder that a person named."""
-        plain = stem.lower().removeprefix(self.prefix)
+        """Find the owners of a file or folder by its name, which a person chose."""
+        plain = stem.lower().removeprefix(f"{self.name.lower()}-")
         ends = [stem[found.end() :] for found in re.finditer("-", stem)]
         whole = [stem, plain, f"name:{name_key(stem)}", *ends]
         if student := self.roster.find(*whole):
-            return self._with_group(_Entry(student.id, whole, owners={student}))
-        entry = _Entry(stem, whole, owners=set(self.roster.group(stem)))
+            return _Entry(student.id, owners={student})
+        entry = _Entry(stem, owners=set(self.roster.group(stem)))
         if not entry.owners:
             words = re.split(r"[\s,;+&()\[\]]+|_(?=\d)|(?<=\d)_", stem)
             entry.owners = {s for word in words if (s := self.roster.find(word))}
         if not self.assignment.groups and len(entry.owners) > 1:
             entry.owners = set()  # the teacher has to decide
-        return self._with_group(entry)
-
-    def _platform_entry(self, entry: _Entry) -> _Entry:
-        student = self.roster.find(*entry.keys)
-        entry.platform = True
-        entry.owners = {student} if student else set()
-        return self._with_group(entry)
-
-    def _with_group(self, entry: _Entry) -> _Entry:
-        """Add the other members of the owners' groups, if the assignment is for groups."""
-        if self.assignment.groups:
-            for student in list(entry.owners):
-                entry.owners |= self.roster.group(student.group)
         return entry
 
     def _read(self, entry: _Entry) -> Iterator[HandIn]:
@@ -247,28 +239,71 @@ class Finder:
             inside = [path for path in sorted(entry.paths[0].iterdir()) if not is_ignored(path)]
             if len(inside) > 1 and all(ATTEMPT.match(path.name) for path in inside):
                 attempts = [[path] for path in inside]
-        for number, paths in enumerate(attempts, 1):
-            name = printable(entry.name) + (f" ({number})" if len(attempts) > 1 else "")
-            submission = self.collector.merge(name, paths)
-            when, time_source = self._when(entry, paths)
+        name = printable(entry.name)
+        for paths in attempts:
+            when, time_source, is_vouched = self._when(entry, paths)
+            read = paths
+            if not self._is_unpacked(paths[0]) and (paths[0] / ".git").exists():
+                if (commit := self._commit(paths[0])) is None:
+                    continue
+                archive, when, time_source = commit
+                read, is_vouched = [archive], True
             if entry.when and len(attempts) == 1:
                 when, time_source = entry.when.astimezone(self.zone), entry.time_source
+                is_vouched = True
+            submission = self.collector.merge(name, read)
             owners = tuple(sorted(entry.owners))
             digest = (submission.files and digest_of(submission).hex()) or entry.name
-            yield HandIn(name, owners, when, time_source, submission, digest=digest)
+            yield HandIn(
+                name, owners, when, time_source, submission, digest=digest, is_vouched=is_vouched
+            )
 
-    def _when(self, entry: _Entry, paths: Sequence[Path]) -> tuple[datetime, str]:
-        """Return a hand-in's submission time and a description of its source."""
+    def _when(self, entry: _Entry, paths: Sequence[Path]) -> tuple[datetime, str, bool]:
+        """Return a hand-in's submission time, its source, and whether this source is trusted."""
         files = [f for path in paths for f in (files_of(path) if path.is_dir() else [path])]
         stamps = [path.stat().st_mtime for path in files or paths]
         when = datetime.fromtimestamp(max(stamps), self.zone)
         if CANVAS.match(paths[0].name) and "_LATE_" not in entry.name:
-            return min(when, self.assignment.due), "Canvas, which does not mark it as late"
-        return when, "the date of its files"
+            return min(when, self.assignment.due), "Canvas, which does not mark it as late", True
+        if self._is_unpacked(paths[0]):
+            return when, "the archive's entry", True
+        return when, "the date of its files", False
+
+    def _commit(self, clone: Path) -> tuple[Path, datetime, str] | None:
+        """Return a ZIP of a repository's last commit, with its date and name, or None.
+
+        The files are read from a fresh clone, because the settings of a student's repository can
+        name programs for Git to run.
+        """
+        self.unpacked += 1
+        bare = self.scratch / f"clone-{self.unpacked}"
+        _git("clone", "--quiet", "--bare", "--no-local", clone.resolve(), bare)
+        at = self.assignment.at
+        until = [f"--before={at.isoformat()}"] if at else []
+        found: list[str] = []
+        with suppress(CourseError):  # there is no commit at all
+            found = _git("-C", bare, "rev-list", "-1", "--format=%H %cI", *until, "HEAD").split()
+        if not found:
+            return None
+        commit, date = found[-2:]
+        archive = bare.with_suffix(".zip")
+        _git("-C", bare, "archive", "--format=zip", f"--output={archive.resolve()}", commit)
+        return archive, datetime.fromisoformat(date).astimezone(self.zone), f"commit {commit[:7]}"
+
+
+def _git(*words: object) -> str:
+    """Run Git and return its output; raise `CourseError` if it fails."""
+    command = ["git", *map(str, words)]
+    with os_errors_as(CourseError, "repositories need Git, which cannot be run"):
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        reason = done.stderr.strip().rpartition("\n")[2]
+        raise CourseError(f"a repository cannot be read: {reason}")
+    return done.stdout
 
 
 def _names_in(path: Path) -> set[str]:
-    """Return a folder's or ZIP's top-level names, below a single wrapping folder."""
+    """Return the top-level names in a folder or ZIP. A single enclosing folder is ignored."""
     try:
         if path.is_dir():
             parts = [p.relative_to(path).parts for p in path.rglob("*") if not is_ignored(p)]
@@ -286,22 +321,21 @@ def _names_in(path: Path) -> set[str]:
 
 
 def _date(text: str, zone: ZoneInfo) -> datetime | None:
-    """Parse a date in any platform's format; return None if that fails."""
+    """Parse a date in the format of any platform, and return None if that fails."""
     text = " ".join(text.split()).replace(" UTC", "Z").replace(" Z", "Z")
     text = re.sub(r"(\.\d{6})\d+", r"\1", text)
-    found = None
-    with suppress(ValueError):
-        found = datetime.fromisoformat(text)
-    if found is None and (match := DATE.search(text)):
+    for read in (datetime.fromisoformat, _worded_date):
         with suppress(ValueError):
-            found = _matched_date(match)
-    if found is None:
-        return None
-    return (found if found.tzinfo else found.replace(tzinfo=zone)).astimezone(UTC)
+            found = read(text)
+            return (found if found.tzinfo else found.replace(tzinfo=zone)).astimezone(UTC)
+    return None
 
 
-def _matched_date(date: re.Match[str]) -> datetime:
-    """Convert a matched date (day first or with a month name); raise `ValueError` if invalid."""
+def _worded_date(text: str) -> datetime:
+    """Read a date with the day first or a month name. Raise `ValueError` if there is none."""
+    date = DATE.search(text)
+    if date is None:
+        raise ValueError("no date")
     month, hour = date["month"].lower(), int(date["hour"])
     named = [number for number, begins in enumerate(MONTHS, 1) if month.startswith(begins)]
     if date["half"]:
@@ -312,7 +346,7 @@ def _matched_date(date: re.Match[str]) -> datetime:
 
 @dataclass(frozen=True)
 class Autograder:
-    """Metadata that Gradescope passes to an autograder."""
+    """The metadata that Gradescope passes to an autograder."""
 
     emails: list[str]
     created: datetime
@@ -320,14 +354,14 @@ class Autograder:
 
     @property
     def days_late(self) -> int:
-        """Days after the due date, rounded up; no grace period applies."""
+        """Number of days after the due date, rounded up, without a grace period."""
         return max(0, math.ceil((self.created - self.due) / timedelta(days=1)))
 
 
 def read_autograder(path: Path) -> Autograder | None:
-    """Read Gradescope's ``submission_metadata.json``; return None if missing or invalid.
+    """Read Gradescope's ``submission_metadata.json``, or return None if missing or invalid.
 
-    The due date is the student's own, which includes any extension.
+    The due date is the student's own date, with any extension.
     """
     try:
         data = json.loads(path.read_bytes())
@@ -341,10 +375,9 @@ def read_autograder(path: Path) -> Autograder | None:
 
 
 def _read_metadata(path: Path) -> dict[str, tuple[list[str], str]]:
-    """Return the submitters and submission time of each folder in a Gradescope export.
+    """Return the submitters and the submission time for each folder of a Gradescope export.
 
-    Only lines with Gradescope's own indentation are read, because text written by students is
-    indented further.
+    Only lines with Gradescope's own indentation are read. Students' text is indented further.
     """
     if not path.is_file():
         return {}

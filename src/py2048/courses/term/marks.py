@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from fractions import Fraction
-from pathlib import Path
 
 from py2048.core.errors import CourseError
-from py2048.courses import get_course
 from py2048.courses.grading.grader import ResultsFile, result_key
-from py2048.courses.grading.report import GradeReport, TaskResult, number
+from py2048.courses.grading.report import GradeReport, TaskResult, csv_text, number
 from py2048.courses.grading.submissions import Submission
-from py2048.courses.grading.tasks import Grading
-from py2048.courses.term.handins import Finder, HandIn
-from py2048.courses.term.manual import NO_DECISIONS, Decisions, Manual, decisions, manual_table
-from py2048.courses.term.roster import Roster, Student, read_roster
-from py2048.courses.term.settings import Assignment, TermSettings, read_settings
-from py2048.courses.term.tables import table_text
+from py2048.courses.term.handins import HandIn
+from py2048.courses.term.manual import NO_DECISIONS, Manual, Term
+from py2048.courses.term.roster import Student
+from py2048.courses.term.settings import Assignment
 
 
 @dataclass(frozen=True)
@@ -27,9 +23,9 @@ class Mark:
 
     Attributes:
         student: The student, or None if the hand-in matches no student.
-        hand_in: The hand-in used for the mark, if any.
-        report: Its report, if it has been graded.
-        days_late: Days late used for the penalty.
+        hand_in: The hand-in that counts for the mark, or None if there is none.
+        report: Report on the hand-in, or None if it has not been graded.
+        days_late: Number of days late, which determines the penalty.
         attempts: All hand-ins with their reports, oldest first.
         manual: Manual decisions.
     """
@@ -47,7 +43,10 @@ class Mark:
         """Tasks with their final marks, including manual marks."""
         tasks = self.report.tasks if self.report else ()
         given = self.manual.items
-        return tuple(replace(task, earned=given.get(task.id, task.earned)) for task in tasks)
+        return tuple(
+            replace(task, earned=given[task.id], undecided=False) if task.id in given else task
+            for task in tasks
+        )
 
     @property
     def possible(self) -> Fraction:
@@ -64,21 +63,22 @@ class Mark:
 
     @property
     def kept_share(self) -> Fraction:
-        """Share of the marks left after the late penalty."""
+        """Share of the marks that is left after the late penalty."""
         return self.assignment.kept_share(float(self.days_late))
 
     @property
     def total(self) -> Fraction | None:
-        """Final marks; None without a hand-in, or if the grader failed."""
+        """Final marks; None without a hand-in, or if the grader failed or a task is undecided."""
         if "total" in self.manual.items:
             return self.manual.items["total"]
-        if self.report is None or self.report.failure:
+        undecided = any(task.undecided for task in self.tasks)
+        if self.report is None or self.report.failure or undecided:
             return None
         return self.earned * self.kept_share
 
     @property
     def attempt(self) -> int:
-        """Number of the attempt that counts, from 1; 0 without a hand-in."""
+        """Number of the attempt that counts, starting at 1, or 0 if there is no hand-in."""
         return 1 + [one for one, _ in self.attempts].index(self.hand_in) if self.hand_in else 0
 
     @property
@@ -99,104 +99,33 @@ class Mark:
         missing = [item for item in self.assignment.rubric if item not in self.manual.items]
         waits = missing and "total" not in self.manual.items
         waiting = f"not marked: {', '.join(missing)}" if waits else ""
-        return "; ".join(filter(None, [reason, waiting]))
-
-
-@dataclass
-class Term:
-    """A term's folder, read into memory: settings, roster and manual decisions."""
-
-    folder: Path
-    settings: TermSettings
-    roster: Roster
-    manual: Decisions
-
-    @classmethod
-    def read(cls, folder: Path) -> Term:
-        """Read a term's folder; raise `CourseError` if anything in it is invalid."""
-        settings, roster = read_settings(folder), read_roster(folder)
-        return cls(folder, settings, roster, decisions(manual_table(folder), settings, roster))
-
-    def grading(self, assignment: Assignment) -> Grading:
-        """Return the tasks and checks of an assignment's course."""
-        grading = get_course(assignment.course or self.settings.course).grading()
-        return grading.in_language(self.settings.language)
-
-    def finder(self, name: str, scratch: Path) -> Finder:
-        """Return the finder of an assignment's hand-ins."""
-        assignment = self.settings.assignment(name)
-        grading, zone = self.grading(assignment), self.settings.zone
-        return Finder(name, assignment, self.roster, grading, zone, scratch)
+        undated = self.hand_in.is_undated(self.assignment) and "late" not in self.manual.items
+        dated = f"may be late: only its files are dated {self.hand_in.when:%Y-%m-%d %H:%M}"
+        return "; ".join(filter(None, [reason, waiting, dated if undated else ""]))
 
 
 # --- grading ---
-
-Grader = Callable[[list[Submission], Grading, Path], Sequence[GradeReport]]
-
-
-class Stopped(Exception):  # noqa: N818 - the teacher pressed Ctrl-C
-    """A run was stopped before everything was graded; the message says how far it got."""
-
-
-def grade_assignment(term: Term, name: str, scratch: Path, grade: Grader) -> list[Mark]:
-    """Grade an assignment's new hand-ins; return the marks in roster order.
-
-    Args:
-        term: The term.
-        name: The assignment's name.
-        scratch: Folder for unpacked files; it must exist as long as the marks are in use.
-        grade: Function that grades submissions and appends the reports to a file, so that a stopped
-            run can be resumed.
-
-    Raises:
-        Stopped: If `grade` returns fewer reports than submissions.
-    """
-    assignment = term.settings.assignment(name)
-    hand_ins = term.finder(name, scratch).find(term.folder / "submissions" / name)
-    wanted = [one.submission for one in _to_grade(term, name, assignment, hand_ins)]
-    kept = _results_file(term, name)
-    reports = grade(wanted, term.grading(assignment), kept) if wanted else []
-    if len(reports) < len(wanted):
-        raise Stopped(
-            f"stopped after {len(reports)} of {len(wanted)} submissions; their results are kept"
-        )
-    return class_marks(term, name, hand_ins, {one.name: one for one in reports})
 
 
 def kept_reports(term: Term, name: str, hand_ins: Sequence[HandIn]) -> dict[str, GradeReport]:
     """Return the stored reports of hand-ins, by submission name."""
     grading = term.grading(term.settings.assignment(name))
-    known = ResultsFile(_results_file(term, name)).stored
+    known = ResultsFile(term.results(name)).stored
     secret = term.settings.secret
     keys = [result_key(one.submission, grading, secret) for one in hand_ins]
     return {known[key].name: known[key] for key in keys if key in known}
 
 
-def _results_file(term: Term, name: str) -> Path:
-    return term.folder / "results" / f".{name}.jsonl"
-
-
-def _only_its_tasks(report: GradeReport, assignment: Assignment) -> GradeReport:
-    """Reduce a report to the assignment's tasks."""
-    if not assignment.tasks:
-        return report
-    return replace(report, tasks=tuple(t for t in report.tasks if t.id in assignment.tasks))
-
-
-def _to_grade(
-    term: Term, name: str, assignment: Assignment, hand_ins: Sequence[HandIn]
-) -> list[HandIn]:
-    """Return the hand-ins that may count: the last one per student, or all if the best counts."""
-    wanted = {id(one): one for one in hand_ins if not one.owners}
+def to_grade(term: Term, name: str, hand_ins: Sequence[HandIn]) -> list[Submission]:
+    """Return the hand-ins to grade: the last of each student, or all if the best one counts."""
+    assignment = term.settings.assignment(name)
+    wanted = [one for one in hand_ins if not one.owners]
     for student in term.roster.students:
         own = _hand_ins_of(student, hand_ins)
-        by_hand = term.manual.get((name, student.id), NO_DECISIONS).items.get("attempt")
-        for attempt in own if assignment.attempts == "best" else _last_in_time(own, assignment):
-            wanted[id(attempt)] = attempt
-        if by_hand is not None:
-            chosen = _chosen(own, by_hand, student)
-            wanted[id(chosen)] = chosen
-    return list(wanted.values())
+        by_hand = term.decisions(name, student).items.get("attempt")
+        wanted += own if assignment.attempts == "best" else _last_in_time(own, assignment)
+        wanted += [] if by_hand is None else [_chosen(own, by_hand, student)]
+    return list({one.submission.name: one.submission for one in wanted}.values())
 
 
 def _hand_ins_of(student: Student, hand_ins: Sequence[HandIn]) -> list[HandIn]:
@@ -205,8 +134,8 @@ def _hand_ins_of(student: Student, hand_ins: Sequence[HandIn]) -> list[HandIn]:
 
 
 def _last_in_time(own: Sequence[HandIn], assignment: Assignment) -> list[HandIn]:
-    """Return the last hand-in before the cut-off; if there is none, the first one after it."""
-    in_time = [one for one in own if assignment.kept_share(assignment.days_late(one.when)) > 0]
+    """Return the last hand-in before the cut-off or, if there is none, the first after it."""
+    in_time = [one for one in own if assignment.kept_share(one.days_late(assignment)) > 0]
     return in_time[-1:] or list(own[:1])
 
 
@@ -223,15 +152,14 @@ def class_marks(
 ) -> list[Mark]:
     """Return each student's mark, followed by marks for hand-ins that match no student.
 
-    A mark has no report if none of the eligible hand-ins has been graded.
+    A mark has no report if no eligible hand-in has been graded.
     """
     assignment = term.settings.assignment(name)
-    reports = {key: _only_its_tasks(report, assignment) for key, report in graded.items()}
     found = []
     for student in term.roster.students:
-        manual = term.manual.get((name, student.id), NO_DECISIONS)
+        manual = term.decisions(name, student)
         own = _hand_ins_of(student, hand_ins)
-        attempts = tuple((one, reports.get(one.submission.name)) for one in own)
+        attempts = tuple((one, graded.get(one.submission.name)) for one in own)
         counting = own if assignment.attempts == "best" else _last_in_time(own, assignment)
         if "attempt" in manual.items and own:
             counting = [_chosen(own, manual.items["attempt"], student)]
@@ -246,40 +174,45 @@ def class_marks(
     for one in hand_ins:
         if not one.owners:
             days = _days(one, assignment, NO_DECISIONS)
-            report = reports.get(one.submission.name)
+            report = graded.get(one.submission.name)
             found.append(Mark(None, assignment, one, report, days, ((one, report),)))
     return found
 
 
 def _days(hand_in: HandIn, assignment: Assignment, manual: Manual) -> Fraction:
-    return manual.items.get("late", Fraction(assignment.days_late(hand_in.when)))
+    return manual.items.get("late", Fraction(hand_in.days_late(assignment)))
 
 
-def _marks_and_time(mark: Mark) -> tuple[Fraction, datetime]:
-    """Sort key to find the best attempt: highest marks, then latest time."""
+def _marks_and_time(mark: Mark) -> tuple[bool, Fraction, datetime]:
+    """Return a key for `max`, which finds the best attempt.
+
+    An undecided attempt beats all others. Among the others, the highest mark wins, then the latest
+    attempt.
+    """
     assert mark.hand_in
-    return mark.earned * mark.kept_share, mark.hand_in.when
+    undecided = any(task.undecided for task in mark.tasks)
+    return undecided, mark.earned * mark.kept_share, mark.hand_in.when
 
 
 # --- the table of marks ---
 
 
 def marks_table(term: Term, name: str, marks: Sequence[Mark]) -> bytes:
-    """Return an assignment's marks as CSV: all students, then hand-ins that match no student."""
+    """Return marks as CSV. Hand-ins that match no student follow after all students."""
     assignment = term.settings.assignment(name)
     tasks = next((mark.tasks for mark in marks if mark.tasks), ())
     heads = [f"task {task.id} ({number(task.marks)})" for task in tasks]
     rubric = [f"{item} ({most:g})" for item, most in assignment.rubric.items()]
     head = ["id", "name", "email", "section", "handed in", "attempt", "attempts", *heads, *rubric]
     head += ["earned", "days late", "total", "possible", "comment", "problem"]
-    return table_text(head, [_row(mark, len(heads)) for mark in marks])
+    return csv_text([head, *(_row(mark, len(heads)) for mark in marks)])
 
 
 def _row(mark: Mark, tasks: int) -> list[object]:
     student, one = mark.student or Student(""), mark.hand_in
     failed = mark.report is None or bool(mark.report.failure)
     given = mark.manual.items
-    own = [""] * tasks if failed else [number(task.earned) for task in mark.tasks]
+    own = [""] * tasks if failed else [task.score for task in mark.tasks]
     rubric = [number(given[item]) if item in given else "" for item in mark.assignment.rubric]
     total = mark.total
     return [

@@ -1,4 +1,4 @@
-"""A term's students, read from ``roster.csv`` and indexed by id and name."""
+"""The students of a term, read from ``roster.csv`` and found by id, email, login or name."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Student:
     """A student on the roster.
 
     Attributes:
-        login: User name on GitHub or another platform.
+        login: User name on GitHub or a similar platform.
         group: Name of the student's group.
     """
 
@@ -35,10 +35,10 @@ class Student:
 
 
 def read_roster(folder: Path) -> Roster:
-    """Read ``roster.csv`` in py2048's, Classroom 50's or GitHub Classroom's format.
+    """Read ``roster.csv`` in the format of py2048, Classroom 50 or GitHub Classroom.
 
     Raises:
-        CourseError: If ids are missing or duplicated.
+        CourseError: If an id is missing or occurs twice.
     """
     path = folder / "roster.csv"
     if not path.exists() and (folder / "classroom_roster.csv").exists():
@@ -75,14 +75,14 @@ def _student(table: CsvTable, row: list[str]) -> Student:
 
 
 def name_key(name: str) -> str:
-    """Reduce a name to lower-case letters and digits, as Canvas does in file names."""
+    """Reduce a name to lower-case letters and digits, as in the file names of Canvas."""
     return re.sub(r"[\W_]+", "", name.lower())
 
 
 class Roster:
-    """Students indexed by id, email, login and name.
+    """Students, indexed by id, email, login and name.
 
-    A key shared by several students finds none of them, because only the teacher can decide.
+    If several students share a key, `find` returns no student, so that the teacher decides.
     """
 
     def __init__(self, students: Iterable[Student]) -> None:
@@ -102,7 +102,7 @@ class Roster:
             self.keys.setdefault(key, set()).add(student)
 
     def find(self, *keys: str) -> Student | None:
-        """Return the student found by the first unambiguous key."""
+        """Return the student identified by the first key that matches exactly one student."""
         for key in keys:
             found = self.keys.get(key.strip().lower(), set())
             if len(found) == 1:
@@ -114,7 +114,7 @@ class Roster:
         return self.keys.get(f"group:{name.lower()}", set()) if name else set()
 
     def learn(self, table: CsvTable) -> None:
-        """Index students by their numbers in a table from Moodle or Canvas."""
+        """Add the student numbers in a table from Moodle or Canvas to the index."""
         for row in table.rows:
             student = self.of_row(table, row)
             if student is None:
@@ -125,7 +125,7 @@ class Roster:
                 self._add(f"canvas:{table.cell(row, 'id')}", student)
 
     def of_row(self, table: CsvTable, row: list[str]) -> Student | None:
-        """Return the student that a row of a platform's table is about."""
+        """Return the student that a row of a platform's table describes."""
         ids = ("sis user id", "sis login id", "id number", "student id", "sid", "username")
         keys = [table.cell(row, name) for name in (*ids, *EMAILS)]
         if table.column("identifier") is None and table.column("sis login id") is None:
@@ -137,6 +137,6 @@ class Roster:
 
 
 def _reordered(name: str) -> list[str]:
-    """Return a name like ``Smith, Ann`` with the given name first; empty without a comma."""
+    """Return ``Ann Smith`` for ``Smith, Ann``, or an empty list for a name without a comma."""
     last, comma, first = name.partition(",")
     return [first + last] if comma else []

@@ -1,10 +1,11 @@
-"""Settings of a term, read from ``course.toml``: dates, lateness, attempts, hidden results."""
+"""Settings of a term in ``course.toml``: dates, lateness, attempts, and hidden results."""
 
 from __future__ import annotations
 
 import functools
 import operator
 import os
+import re
 import secrets
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
@@ -19,13 +20,14 @@ from msgspec import Meta, Struct
 
 from py2048.core.errors import CourseError, did_you_mean, os_errors_as, shown
 from py2048.courses import course_names, get_course, read_toml, write_new
+from py2048.courses.term.tables import replace_file
 
 DAY = timedelta(days=1)
 Amount = Annotated[float, Meta(ge=0)]
 
 
 class Late(Struct, frozen=True, forbid_unknown_fields=True):
-    """Late policy: a percentage of the earned marks is lost per day, rounded up."""
+    """Late policy: each started day costs a percentage of the earned marks."""
 
     percent_a_day: Annotated[float, Meta(ge=0, le=100)] = 10
     grace_minutes: Amount = 15
@@ -33,7 +35,7 @@ class Late(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Assignment(Struct, frozen=True, forbid_unknown_fields=True):
-    """Settings of an assignment; ``tasks`` restricts it to some of the course's tasks."""
+    """Settings of an assignment. ``tasks`` may select some of the course's tasks."""
 
     title: str
     due: datetime
@@ -45,23 +47,23 @@ class Assignment(Struct, frozen=True, forbid_unknown_fields=True):
     rubric: dict[str, Amount] = {}
     hidden_tasks: tuple[str, ...] = ()
     hidden_until: datetime | None = None
-    feedback_a_day: Annotated[int, Meta(ge=0)] = 0
+    at: datetime | None = None
     canvas: str = ""
 
     def days_late(self, handed_in: datetime) -> int:
-        """Return the days after the due date, rounded up; 0 within the grace period."""
+        """Return the number of days after the due date, rounded up, or 0 in the grace period."""
         over = handed_in.astimezone(UTC) - self.due.astimezone(UTC)
         return ceil(over / DAY) if over > timedelta(minutes=self.late.grace_minutes) else 0
 
     def kept_share(self, days_late: float) -> Fraction:
-        """Return the share of the marks left after `days_late` days; 0 after the cut-off."""
+        """Return the fraction of the marks kept after `days_late` days: 0 after the cut-off."""
         if days_late > self.late.cut_off_days:
             return Fraction(0)
         lost = Fraction(str(self.late.percent_a_day)) * Fraction(str(days_late)) / 100
         return max(Fraction(0), 1 - lost)
 
     def hides(self, task: str, now: datetime) -> bool:
-        """Return whether a task's result is still hidden from students."""
+        """Return whether the result of a task is still hidden from students."""
         listed = task in self.hidden_tasks or "all" in self.hidden_tasks
         return listed and (self.hidden_until is None or now < self.hidden_until)
 
@@ -82,7 +84,7 @@ class TermSettings(Struct, frozen=True, forbid_unknown_fields=True):
         return ZoneInfo(self.timezone)
 
     def assignment(self, name: str) -> Assignment:
-        """Return an assignment by name; if unknown, the `CourseError` suggests the closest."""
+        """Return an assignment by name. An error for unknown names suggests the closest match."""
         if name not in self.assignments:
             near = did_you_mean(name, self.assignments)
             raise CourseError(f"there is no assignment {name!r} in course.toml{near}")
@@ -93,7 +95,8 @@ def read_settings(folder: Path) -> TermSettings:
     """Read and validate ``course.toml``.
 
     Raises:
-        CourseError: If a setting is invalid; the message tells where it is and how to correct it.
+        CourseError: If a setting is invalid. The message says where the setting is and how to
+            correct it.
     """
     path = folder / "course.toml"
     if not path.is_file():
@@ -109,7 +112,7 @@ def read_settings(folder: Path) -> TermSettings:
 
 
 def _convert(data: Any, kind: Any, path: Path, above: str) -> Any:
-    """Convert `data` to `kind`; raise an error that names the key and its value if that fails."""
+    """Convert `data` to `kind`. If that fails, raise an error with the key and its value."""
     try:
         return msgspec.convert(data, kind)
     except msgspec.ValidationError as error:
@@ -131,7 +134,7 @@ def _convert(data: Any, kind: Any, path: Path, above: str) -> Any:
 
 
 def _check(settings: TermSettings, path: Path) -> None:
-    """Check references and names, which the types do not cover."""
+    """Check names, and references between settings. Type conversion does not check these."""
     if not settings.assignments:
         raise CourseError(f"{path} has no assignment: add one, such as [assignments.project]")
     for name, assignment in settings.assignments.items():
@@ -151,7 +154,7 @@ def _check(settings: TermSettings, path: Path) -> None:
 
 
 def _resolved(settings: TermSettings, path: Path) -> TermSettings:
-    """Apply the time zone to dates, and resolve course paths relative to the folder."""
+    """Apply the time zone to dates, and resolve the paths of courses relative to the folder."""
     try:
         zone = settings.zone
     except (KeyError, ValueError, OSError):
@@ -177,10 +180,25 @@ def _resolved(settings: TermSettings, path: Path) -> TermSettings:
                 course=resolved(each.course),
                 due=localized(each.due),
                 hidden_until=localized(each.hidden_until),
+                at=localized(each.at),
             )
             for name, each in settings.assignments.items()
         },
     )
+
+
+def set_at(folder: Path, name: str, at: datetime) -> None:
+    """Set the date in ``course.toml`` up to which an assignment's commits count."""
+    path = folder / "course.toml"
+    head, found, rest = path.read_text("utf-8").partition(f"[assignments.{name}]\n")
+    if not found:
+        raise CourseError(
+            f"{path} has no line [assignments.{name}]: set at = {at.isoformat()} there"
+        )
+    section, bracket, others = rest.partition("\n[")
+    section = re.sub(r"^at = .*\n", "", section, flags=re.MULTILINE)
+    text = f"{head}{found}at = {at.isoformat()}\n{section}{bracket}{others}"
+    replace_file(path, text.encode())
 
 
 # --- a new term ---
@@ -189,16 +207,16 @@ MANUAL_COLUMNS = ("assignment", "id", "item", "marks", "comment")
 
 
 def local_zone() -> str:
-    """Return the name of this machine's time zone, or UTC."""
+    """Return the name of the machine's time zone, or UTC if it is unknown."""
     _, found, name = str(Path("/etc/localtime").resolve()).partition("zoneinfo/")
     return name if found else "UTC"
 
 
 def new_term(folder: Path, course: str, now: datetime) -> list[Path]:
-    """Create a term's folder; return the files for the teacher to fill in.
+    """Create a term's folder, and return the files that the teacher should fill in.
 
     Raises:
-        CourseError: If the course is unknown or any of the files already exists.
+        CourseError: If the course is unknown, or any of the files already exists.
     """
     found = get_course(course)
     if course not in course_names():

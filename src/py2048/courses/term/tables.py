@@ -1,7 +1,7 @@
-"""CSV tables from teachers and learning platforms, and safe file writing.
+"""CSV tables of teachers and learning platforms, and safe writing of files.
 
-Files are replaced atomically. If a file was edited by hand after py2048 wrote it, it is replaced
-only with ``--force``.
+Files are replaced atomically. A file that was edited by hand after py2048 wrote it is replaced only
+with ``--force``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from pathlib import Path
 
 from py2048.core.errors import CourseError, os_errors_as
 from py2048.core.game.record import replacing
-from py2048.courses.grading.report import no_formula
 
 MOODLE_PARTICIPANT = re.compile(r"([^\W\d]{5}\D*)\d+")
 NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
@@ -29,11 +28,11 @@ class CsvTable:
 
     Attributes:
         head: Column names.
-        rows: Cells, row by row; each row is as long as `head`.
+        rows: Cells by row. Each row has as many cells as `head`.
         delimiter: Column separator.
         bom: Whether the file begins with a byte order mark.
-        path: File the table was read from.
-        identified: Indices of columns that were recognised by their contents.
+        path: The file that the table was read from.
+        identified: Indices of columns that were identified by their contents.
         digest: SHA-256 of the file.
     """
 
@@ -52,7 +51,7 @@ class CsvTable:
         return next((places[name] for name in names if name in places), None)
 
     def required(self, *names: str) -> int:
-        """Like `column`, but raise `CourseError` if there is no such column."""
+        """Like `column`, but raises `CourseError` if there is no such column."""
         found = self.column(*names)
         if found is None:
             heads = ", ".join(self.head)
@@ -60,7 +59,7 @@ class CsvTable:
         return found
 
     def cell(self, row: Sequence[str], *names: str) -> str:
-        """Return a row's cell in the first column with one of these names, or ""."""
+        """Return the cell of a row in the first column with one of these names, or ""."""
         place = self.column(*names)
         return "" if place is None else row[place].strip()
 
@@ -76,7 +75,7 @@ def read_table(path: Path) -> CsvTable:
     """Read a UTF-8 table whose delimiter is a comma, semicolon or tab.
 
     Raises:
-        CourseError: If the file cannot be read as such a table.
+        CourseError: If the file cannot be read, or is not a table of this kind.
     """
     with os_errors_as(CourseError, f"{str(path)!r} cannot be read"):
         data = path.read_bytes()
@@ -104,16 +103,16 @@ def read_table(path: Path) -> CsvTable:
                 f"{path}, row {number} has {len(row)} cells, but only {width} have names"
             )
     padded = [(row + [""] * width)[:width] for row in rows[1:]]
-    bom, digest = data.startswith(b"\xef\xbb\xbf"), hashlib.sha256(data).hexdigest()
-    return CsvTable(head, padded, delimiter, bom, path, worksheet_columns(head, padded), digest)
+    bom, identified = data.startswith(b"\xef\xbb\xbf"), worksheet_columns(head, padded)
+    return CsvTable(head, padded, delimiter, bom, path, identified, _digest(data))
 
 
 def worksheet_columns(head: Sequence[str], rows: Sequence[Sequence[str]]) -> dict[str, int]:
-    """Identify the columns of Moodle's grading worksheet in any language.
+    """Identify the columns of Moodle's grading worksheet, in any language.
 
-    Rows begin with a word and a number, such as ``Participant 17``. The maximum grade is the same
-    in all rows, and its column follows that of the grade. Titles of date columns end with
-    parentheses, and comments come last. Returns {} for any other table.
+    Each row begins with a word and a number, such as ``Participant 17``. The maximum grade is the
+    same in all rows, and its column follows the grade's column. Titles of date columns end with
+    parentheses, and comments are in the last column. Returns {} for other tables.
     """
     columns = [{row[number] for row in rows} for number in range(len(head))]
     words = {found and found[1] for found in map(MOODLE_PARTICIPANT.fullmatch, columns[0])}
@@ -135,14 +134,8 @@ def number_of(text: str) -> str:
     return re.sub(r"^(-?\d+),(\d+)$", r"\1.\2", text.strip())
 
 
-def table_text(head: Sequence[str], rows: Sequence[Sequence[object]]) -> bytes:
-    """Return the contents of a CSV file; cells are escaped so that spreadsheets run no formulas."""
-    cells = [[no_formula(c) if isinstance(c, str) else str(c) for c in row] for row in rows]
-    return CsvTable(list(head), cells).to_bytes()
-
-
 def replace_file(path: Path, data: bytes) -> None:
-    """Replace a file atomically; symbolic links are followed."""
+    """Replace a file atomically. Symbolic links are followed."""
     with os_errors_as(CourseError, f"{str(path)!r} cannot be written"):
         path = path.resolve()
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -150,42 +143,44 @@ def replace_file(path: Path, data: bytes) -> None:
             file.write(data)
 
 
-def _is_stream(path: Path) -> bool:
-    """Return whether a path is an open stream, such as ``/dev/stdout``."""
-    return Path("/dev") in path.parents
-
-
 class WrittenFiles:
-    """Digests of the files written to a folder, used to detect manual edits."""
+    """Files written to a folder, with digests to detect manual edits.
 
-    def __init__(self, folder: Path) -> None:
+    With `force`, edited files are replaced.
+    """
+
+    def __init__(self, folder: Path, *, force: bool) -> None:
         self.folder = folder
+        self.force = force
         self.path = folder / ".written.json"
-        self.digests: dict[str, str] = {}
-        if self.path.exists():
-            try:
-                self.digests = dict(json.loads(self.path.read_text("utf-8")))
-            except ValueError:
-                raise CourseError(
-                    f"{str(self.path)!r} is damaged: delete it, then use --force once"
-                ) from None
+        try:
+            self.digests = dict(json.loads(self.path.read_bytes())) if self.path.exists() else {}
+        except ValueError:
+            raise CourseError(
+                f"{str(self.path)!r} is damaged: delete it, then use --force once"
+            ) from None
 
-    def refuse_changed(self, path: Path, *, force: bool) -> None:
-        """Raise `CourseError` if a file was edited since it was written, unless `force` is set."""
-        if not force and path.exists() and not _is_stream(path):
-            digest = hashlib.sha256(path.read_bytes()).hexdigest()
-            if self.digests.get(str(path.relative_to(self.folder))) != digest:
-                raise CourseError(
-                    f"{str(path)!r} was edited by hand and is not overwritten: move it away, "
-                    "or replace it with --force"
-                )
+    def refuse_changed(self, name: str) -> None:
+        """Raise `CourseError` if a file was edited after it was written."""
+        path = self.folder / name
+        if (
+            not self.force
+            and path.exists()
+            and self.digests.get(name) != _digest(path.read_bytes())
+        ):
+            raise CourseError(
+                f"{str(path)!r} was edited by hand and is not overwritten: move it away, or "
+                "replace it with --force"
+            )
 
-    def write(self, path: Path, data: bytes, *, force: bool = False) -> None:
-        """Write a file and record its digest."""
-        self.refuse_changed(path, force=force)
-        if _is_stream(path):
-            path.write_bytes(data)
-            return
-        replace_file(path, data)
-        self.digests[str(path.relative_to(self.folder))] = hashlib.sha256(data).hexdigest()
+    def write(self, name: str, data: bytes) -> Path:
+        """Write a file, record its digest and return its path."""
+        self.refuse_changed(name)
+        replace_file(self.folder / name, data)
+        self.digests[name] = _digest(data)
         replace_file(self.path, json.dumps(self.digests, indent=1).encode())
+        return self.folder / name
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()

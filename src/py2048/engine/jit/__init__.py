@@ -1,4 +1,4 @@
-"""The only module that imports Numba: compile kernels, cache them, run them on threads.
+"""Compile kernels, cache them and run them on threads; the only module that imports Numba.
 
 A *kernel* is a function on numbers and NumPy arrays, written in the subset of Python that Numba
 compiles to machine code::
@@ -13,13 +13,13 @@ compiles to machine code::
 
 `py2048.engine.jit.disk_cache` stores compiled kernels, `py2048.engine.jit.progress` reports
 compilation progress, and `py2048.engine.jit.numba_parts` adds machine instructions that Numba does
-not emit. The cache and a few optimisations use undocumented parts of Numba. With a version that
-lacks them, kernels compile in every process or start more slowly, but compute the same results.
+not emit. The disk cache and a few optimisations use undocumented parts of Numba. On Numba versions
+without these undocumented parts, kernels compile in every process or start more slowly, but compute
+the same results.
 
-Without Numba, every kernel runs as plain Python: a hint takes a few tenths of a second, and nothing
-waits for the compiler. ``PY2048_JIT=0`` (or Numba's ``NUMBA_DISABLE_JIT=1``) has the same effect,
-and ``NUMBA_BOUNDSCHECK=1`` checks every index. `plain_form` returns a single kernel as plain
-Python.
+Without Numba, every kernel runs as plain Python: nothing is compiled, and a hint takes a few tenths
+of a second. ``PY2048_JIT=0`` (or Numba's ``NUMBA_DISABLE_JIT=1``) has the same effect, and
+``NUMBA_BOUNDSCHECK=1`` checks every index. `plain_form` returns a single kernel as plain Python.
 
 Kernels release the GIL; `together` runs them on several threads. Numba itself is imported when the
 first kernel is declared.
@@ -97,13 +97,15 @@ __all__ = [
 Function = TypeVar("Function", bound=Callable[..., object])
 Result = TypeVar("Result")
 Progress = Callable[[int, int, str], None]
-"""Called with the number of finished compilations, the total, and the name of the next kernel."""
+"""A callback that receives the number of finished compilations, the total, and the next kernel's
+name.
+"""
 
 Use = tuple[str, Callable[[], object]]
-"""The name of a feature that creates its own kernels, and a function that compiles them."""
+"""The name of a feature that creates kernels on demand, and a function that compiles them."""
 
 HAS_COMPILER = find_spec("numba") is not None
-"""Whether Numba, which the extra ``fast`` installs, is available."""
+"""Whether Numba is available. The extra ``fast`` installs Numba."""
 
 SWITCHES = {"PY2048_JIT": "0", "NUMBA_DISABLE_JIT": "1"}
 IS_PLAIN = not HAS_COMPILER or any(os.environ.get(name) == off for name, off in SWITCHES.items())
@@ -144,17 +146,18 @@ def kernel(
 
     Args:
         *arguments: Signatures that `warm_up` compiles, such as ``"(uint64, int64)"``. A kernel
-            without signatures is a helper, compiled only as part of other kernels. Other argument
-            types also work and compile on first use.
-        example: Returns example arguments, to use instead of a long signature.
+            without signatures is a helper, compiled only as part of other kernels. Kernels also
+            accept other argument types, and compile for them on first use.
+        example: A function that returns example arguments, as an alternative to a long signature.
         inline: Inline the kernel into its callers, so that surrounding loops can be vectorised.
-        expand: Inline the kernel before compilation. LLVM optimises each kernel again together with
-            everything it calls, so expanding a large kernel with a single caller saves a fifth of
-            its compile time.
+        expand: Inline the kernel before compilation. LLVM optimises each kernel together with
+            everything it calls, so inlining a large kernel with a single caller saves a fifth of
+            the compile time.
         fastmath: Allow reordering of floating-point sums.
-        borrows: Promise that the kernel neither creates nor stores arrays. It then skips reference
-            counting, which can dominate the run time of kernels with many array arguments. A cached
-            kernel can also start without loading Numba's reference-counting runtime.
+        borrows: Promise that the kernel neither creates nor stores arrays. The kernel then skips
+            reference counting, which can dominate its run time if it has many array arguments. A
+            kernel that is loaded from the cache then starts without Numba's reference-counting
+            runtime.
     """
     if len(arguments) == 1 and callable(arguments[0]):
         return kernel()(arguments[0])
@@ -196,7 +199,7 @@ def _compiled(function: FunctionType, options: Mapping[str, object]) -> Kernel:
 
 @cache
 def _unknown_options() -> frozenset[str]:
-    """Return those of `UNDOCUMENTED` that this version of Numba lacks; they only affect speed."""
+    """Return the undocumented options that this version of Numba lacks, which only affect speed."""
     known: object = None
     with contextlib.suppress(*PRIVATE_CHANGED):
         known = numba_module(".core.registry").cpu_target.options
@@ -227,9 +230,9 @@ def _plain_value(value: Any) -> object:
 def ready(kernel: Any, form: int = 0) -> Any:
     """Return the compiled function of a kernel for its declared argument types.
 
-    Calling it skips type lookup, which takes Numba 0.05 seconds on the first call. Arguments are
-    not checked: arrays of any other type, dimension or layout are misinterpreted. Use it only for
-    arrays that the caller created.
+    Calling the compiled function skips type lookup, which takes Numba 0.05 seconds on the first
+    call. Arguments are not checked: arrays of any other type, dimension or layout are
+    misinterpreted. Callers must pass only arrays that they have created.
 
     Args:
         kernel: A kernel with declared signatures.
@@ -242,7 +245,7 @@ def ready(kernel: Any, form: int = 0) -> Any:
 
 
 def kernels() -> dict[str, Kernel]:
-    """Import all modules with kernels; return the kernels by full name."""
+    """Import all modules that contain kernels; return the kernels by full name."""
     root = Path(__file__).parents[2]
     for path in sorted(root.rglob("*.py")):
         if re.search(r"^ *@kernel\b", path.read_text(encoding="utf-8"), re.MULTILINE):
@@ -256,7 +259,7 @@ def warm_up(progress: Progress | None = None, uses: Sequence[Use] = ()) -> int:
 
     Args:
         progress: Called before each compilation and at the end.
-        uses: Further compilations, for kernels created on demand.
+        uses: Additional compilations, such as those of kernels that a feature creates on demand.
 
     Returns:
         The number of compilations.
@@ -310,13 +313,13 @@ def available_threads() -> int:
 
 
 def shares(count: int, workers: int) -> list[tuple[int, int]]:
-    """Split `count` items into `workers` ranges of nearly equal length."""
+    """Split a number of items into ranges of nearly equal length, one per worker."""
     bounds = [count * k // workers for k in range(workers + 1)]
     return list(pairwise(bounds))
 
 
 def together(function: Callable[..., Result], jobs: Sequence[tuple[object, ...]]) -> list[Result]:
-    """Call `function` once per job in parallel, the first on this thread; return the results."""
+    """Call a function for each job in parallel, the first on this thread; return all results."""
     if len(jobs) == 1:
         return [function(*jobs[0])]
     waiting = [pool_of(len(jobs) - 1).submit(function, *job) for job in jobs[1:]]
@@ -325,7 +328,7 @@ def together(function: Callable[..., Result], jobs: Sequence[tuple[object, ...]]
 
 @cache
 def pool_of(workers: int) -> ThreadPoolExecutor:
-    """Return the shared thread pool of this size; a forked process creates its own."""
+    """Return the shared thread pool of this size. A forked process creates its own pools."""
     from concurrent.futures import ThreadPoolExecutor
 
     return ThreadPoolExecutor(workers, "py2048-batch")

@@ -1,15 +1,16 @@
 """On-disk cache of compiled kernels, keyed by everything that affects their machine code.
 
 Numba's ``cache=True`` keys a function by its source file, so it misses edits to helpers in other
-files, and it never reuses functions that captured another kernel, as most of ours do. This cache
-takes its place between dispatcher and compiler. The key, `digest_of`, covers a function's own code,
-all kernels it calls and all constants it reads.
+files. Numba also never reuses functions that capture another kernel, as most kernels here do. To
+fix this, this module puts its own cache between the dispatcher and the compiler. The key,
+`digest_of`, covers a function's own code, all kernels it calls and all constants it reads.
 
 A cache file contains machine code, plus LLVM bitcode for inlining the kernel into others. Parsing
-the bitcode is by far the slowest part of loading, so it is delayed until a caller is compiled.
+the bitcode is by far the slowest part of loading, so it is parsed only when a caller of the kernel
+is compiled.
 
-This module relies on undocumented parts of Numba. With a version that lacks them, nothing fails:
-kernels compile in each process without a cache.
+This module relies on undocumented parts of Numba. If a Numba version lacks these parts, kernels
+compile in each process without a cache.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ class DiskCache:
             self._release()
 
     def flush(self) -> None:
-        """Do nothing; changed kernels use new files."""
+        """Do nothing. A changed kernel gets a new cache file, so no cached file is outdated."""
 
     def _release(self) -> None:
         while self._locks:
@@ -97,8 +98,8 @@ class DiskCache:
                 self._locks[path] = lock
                 return None
             lock.release()
-        # Numba's own cache refreshes the context, which imports half of Numba (0.2 to 0.4 s).
-        # Compiled code only needs array reference counting and the secret for string hashes.
+        # Numba's own cache refreshes the context, which takes 0.2 to 0.4 s to import half of Numba.
+        # Compiled code only needs array reference counting and Python's secret for string hashes.
         if b"_Py_HashSecret" in data:
             context.refresh()
         elif b"NRT_" in data:
@@ -133,8 +134,8 @@ class DiskCache:
 class FileLock:
     """Blocking exclusive file lock; the OS releases it if the process dies.
 
-    The lock only avoids duplicate work. After a timeout, or on systems without file locks, the
-    caller proceeds without it.
+    The lock only avoids duplicate work. After a timeout, or on a system without file locks, the
+    caller continues without the lock.
     """
 
     def __init__(self, path: Path) -> None:
@@ -163,7 +164,8 @@ class FileLock:
         if self._file is not None:
             with contextlib.suppress(OSError):
                 self._path.unlink()
-            # Closing is not enough if the process was forked, because the child has the file open.
+            # After a fork, closing the file does not release the lock, because the child still has
+            # it open.
             import fcntl
 
             fcntl.flock(self._file, fcntl.LOCK_UN)
@@ -171,9 +173,9 @@ class FileLock:
 
 
 def _stub_bitcode(bitcode: bytes) -> bytes:
-    """Return bitcode that defines the same function names with crashing bodies.
+    """Return bitcode that defines functions with the same names, but with bodies that crash.
 
-    Numba only reads the names from it; the bitcode is never linked or run.
+    Numba only reads the names from this bitcode, and never links or runs it.
     """
     binding = importlib.import_module("llvmlite.binding")
     functions = binding.parse_bitcode(bitcode).functions
@@ -185,9 +187,9 @@ def _stub_bitcode(bitcode: bytes) -> bytes:
 
 
 def _link_later(library: Any, bitcode: bytes) -> None:
-    """Delay parsing of the bitcode until another library links `library`."""
+    """Delay parsing the bitcode of `library` until another library links it."""
     parse = importlib.import_module("llvmlite.binding").parse_bitcode
-    # Fail here, not with wrong code later, if a Numba version links differently.
+    # Fail here if a version of Numba links differently, instead of running wrong code later.
     assert callable(library._get_module_for_linking)
     library._get_module_for_linking = cache(partial(parse, bitcode))
 
@@ -206,7 +208,7 @@ def cache_directory() -> Path | None:
 
 
 def cache_candidates() -> Iterator[Path]:
-    """Yield the candidate cache folders in order of preference."""
+    """Yield the possible cache folders in order of preference."""
     if chosen := os.environ.get("NUMBA_CACHE_DIR"):
         yield Path(chosen) / "py2048"
     yield Path(__file__).parents[2] / "__pycache__" / "kernels"
@@ -241,7 +243,7 @@ def _read(path: Path) -> bytes | None:
 
 def _write(path: Path, data: bytes) -> None:
     """Write the file, and delete outdated files for the same kernel and signature."""
-    # If the disk is full, this process can still use its result.
+    # If the disk is full, this process can still use the compiled kernel.
     with contextlib.suppress(OSError):
         descriptor, name = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
         with os.fdopen(descriptor, "wb") as file:
@@ -258,15 +260,15 @@ def _write(path: Path, data: bytes) -> None:
 
 
 def name_of(function: FunctionType) -> str:
-    """Return the full name of a kernel, including the kernels it was built from."""
+    """Return the full name of a kernel, including the kernels passed to its factory."""
     return f"{function.__module__}.{function.__qualname__.rpartition('<locals>.')[2]}"
 
 
 def make_name_unique(function: FunctionType) -> None:
-    """Rename a closure so that each kernel from its factory has a unique name.
+    """Rename a closure so that all kernels created by the same factory have different names.
 
-    The compiler names machine code after the function. Two cached kernels from one factory would
-    otherwise share a name, and one could call the other's code.
+    The compiler names machine code after the Python function. Two cached kernels from one factory
+    would otherwise share a name, and one could call the other's code.
     """
     contents = [cell.cell_contents for cell in function.__closure__ or ()]
     if not contents:
@@ -285,7 +287,7 @@ def digest_of(kernel: object) -> str:
 
 
 def _parts_of(value: object, seen: set[int]) -> Iterator[str]:
-    """Yield the names and contents of `value` and everything it refers to, in a fixed order."""
+    """Yield strings that describe a value and everything it refers to, in a fixed order."""
     function = getattr(value, "py_func", value)
     if not isinstance(function, FunctionType):
         yield _text_of(value)
@@ -325,10 +327,10 @@ def _code_parts(code: CodeType) -> Iterator[str]:
 
 
 def _text_of(value: Any) -> str:
-    """Return a string that is different for different values.
+    """Return a string that identifies a value, so different values give different strings.
 
-    The `repr` of an arbitrary object contains its address. Kernels that capture such an object
-    never hit the cache, which is slow but correct.
+    The `repr` of an arbitrary object contains its address. A kernel that captures an object without
+    a `repr` of its own is compiled in every process, which is slow but correct.
     """
     if not isinstance(value, type) and hasattr(value, "dtype"):
         shape = getattr(value, "shape", ())
@@ -337,7 +339,7 @@ def _text_of(value: Any) -> str:
 
 
 def _environment() -> str:
-    """Return everything apart from source code that affects the machine code."""
+    """Return the part of the cache key that identifies the machine and the compiler versions."""
     modules = numba_module(), importlib.import_module("llvmlite"), importlib.import_module("numpy")
     versions = [FORMAT, sys.version, *(module.__version__ for module in modules)]
     names = "BOUNDSCHECK", "OPT", "DEBUGINFO_DEFAULT", "ENABLE_AVX", "CPU_NAME", "CPU_FEATURES"

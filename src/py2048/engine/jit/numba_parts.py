@@ -1,6 +1,6 @@
-"""Lazy access to Numba's modules, and machine instructions that Numba does not emit.
+"""Lazy imports of Numba's modules, and machine instructions that Numba does not emit.
 
-Each instruction is an ordinary function in Python and compiles to a single instruction in kernels.
+Kernels call each of these instructions like a Python function.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     Int = int | np.int64
 
 PRIVATE_CHANGED = AttributeError, ImportError, TypeError
-"""Raised when an undocumented part of Numba is missing or has changed."""
+"""Exceptions raised if an undocumented part of Numba is missing or has changed."""
 
 
 Example = Callable[[], tuple[object, ...]]
-"""Returns example arguments of a kernel."""
+"""A function that returns example arguments for a kernel."""
 
 
 class Kernel(Protocol):
-    """A declared kernel: a Numba dispatcher, or a Python function if Numba is unavailable."""
+    """A kernel. It is a Numba dispatcher, or a Python function if Numba is unavailable."""
 
     py_func: FunctionType
     targetoptions: dict[str, object]
@@ -65,7 +65,7 @@ def processor() -> tuple[str, str]:
 Scalar = TypeVar("Scalar")
 
 SLOW_TO_GATHER = "bdver4", "znver1", "znver2"
-"""CPUs whose instruction for `gather_bits` takes hundreds of cycles."""
+"""CPUs that take hundreds of cycles for the instruction that `gather_bits` uses."""
 
 
 @cache
@@ -82,10 +82,11 @@ def register_instructions() -> None:
 
 
 def select(condition: object, yes: Scalar, no: Scalar) -> Scalar:
-    """Return `yes` or `no`, which have the same type and are both evaluated.
+    """Return `yes` if the condition is true, otherwise `no`.
 
-    Compiles to one instruction. A conditional expression would compile to a branch, and LLVM tends
-    to move loads into branches, which prevents vectorisation of the surrounding loop.
+    Both arguments are evaluated, and must have the same type. Compiles to one instruction. A
+    conditional expression would compile to a branch, and LLVM tends to move loads into branches,
+    which prevents vectorisation of the surrounding loop.
     """
     return yes if condition else no
 
@@ -106,7 +107,7 @@ def _register_select() -> None:
 def prefetch(array: object, index: object) -> None:
     """Prefetch the memory at ``array.flat[index]``.
 
-    Compiles to one non-blocking instruction; has no effect in plain Python.
+    The function compiles to one non-blocking instruction and has no effect in plain Python.
     """
 
 
@@ -126,7 +127,7 @@ def _register_prefetch() -> None:
 
 
 def _emit_prefetch(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> None:
-    # Import lazily: this module takes as long to import as all of NumPy.
+    # `arrayobj` is imported here because its import takes as long as importing NumPy.
     cgutils, arrays = numba_module(".core.cgutils"), numba_module(".np.arrayobj")
     ir = importlib.import_module("llvmlite.ir")
     pointer, word = ir.IntType(8).as_pointer(), ir.IntType(32)
@@ -140,7 +141,7 @@ def _emit_prefetch(context: Any, builder: Any, array_type: Any, array: Any, inde
 def gather_bits(word: np.uint64, mask: np.uint64) -> np.uint64:
     """Return the bits of `word` selected by `mask`, packed into the lowest bits.
 
-    Compiles to one instruction if `gathers_bits` is true; otherwise it does not compile.
+    This function compiles only if `gathers_bits` is true, and then to a single instruction.
     """
     gathered, place = 0, 0
     for bit in range(64):
@@ -198,7 +199,7 @@ def pause() -> None:
 
 
 def memory_at(dtype: Any, address: Int, count: Int) -> NDArray[Any]:
-    """Return the memory at an address as an array; the caller must keep the memory alive."""
+    """Return the memory at an address as an array. The caller must keep the memory alive."""
     numpy = importlib.import_module("numpy")
     size = int(count) * numpy.dtype(dtype).itemsize
     memory = (ctypes.c_uint8 * size).from_address(int(address))
@@ -207,9 +208,9 @@ def memory_at(dtype: Any, address: Int, count: Int) -> NDArray[Any]:
 
 
 def address_of(array: NDArray[Any]) -> int:
-    """Return the address of an array's memory, for `memory_at` with another type.
+    """Return the address of an array's memory, which `memory_at` can view with another type.
 
-    In a kernel, ``array.view`` would load a part of Numba's compiler even from the cache.
+    In a kernel, ``array.view`` would load a part of Numba's compiler even if the kernel is cached.
     """
     return int(array.ctypes.data)
 
@@ -231,7 +232,7 @@ def _register_atomic(function: Callable[..., object], operation: str) -> None:
 
 
 def _register_pause() -> None:
-    """Register `pause` with Numba; it compiles to nothing if LLVM has no such instruction."""
+    """Register `pause` with Numba; it compiles to nothing if LLVM lacks the instruction."""
     extending, types = numba_module(".extending"), numba_module().types
 
     @extending.type_callable(pause)  # type: ignore[untyped-decorator]

@@ -1,7 +1,7 @@
-"""Compilation progress, and a way to avoid waiting for the compiler.
+"""Compilation progress, and a context manager that avoids waiting for the compiler.
 
-`now` reports what this process is compiling. Inside `ready_only`, a kernel that is not compiled yet
-raises `NotReadyError`, for callers that can fall back to something else instead of waiting.
+`now` reports what this process is compiling. Inside `ready_only`, calling a kernel that is not
+compiled yet raises `NotReadyError`, so that the caller can use a fallback instead of waiting.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from functools import cache
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
+from py2048.core.language import _
 from py2048.engine.jit.numba_parts import Kernel, is_kernel, numba_module
 
 PAUSE_S = 3.0
@@ -22,10 +23,10 @@ PAUSE_S = 3.0
 """
 
 FIXED_WEIGHT = 25_000.0
-"""Part of a kernel's weight that does not depend on its size."""
+"""The part of a kernel's weight (estimated compile time) that does not depend on its size."""
 
 MIN_WEIGHT = 3_000_000.0
-"""Minimum total weight in a progress report, because small kernels often precede a large one."""
+"""Minimum total weight in a progress report; small kernels often precede a large one."""
 
 
 class NotReadyError(Exception):
@@ -38,8 +39,8 @@ class Compiling:
 
     Attributes:
         done: Number of compiled kernels.
-        total: Number of kernels needed so far; it may grow.
-        share: Completed share of the work, 0 to 1; kernels are weighted by compile time.
+        total: Number of kernels needed so far, which may still grow.
+        share: Completed fraction of the work, from 0 to 1. Each kernel counts by its compile time.
     """
 
     done: int = 0
@@ -47,11 +48,11 @@ class Compiling:
     share: float = 0.0
 
     def __str__(self) -> str:
-        return f"compiling {100 * self.share:.0f} % (once per installation)"
+        return _("compiling {n} % (once per installation)").format(n=round(100 * self.share))
 
 
 class _Work:
-    """The kernels compiled recently and the one in progress; only one compiles at a time."""
+    """The recently compiled kernels and the current one. Kernels compile one at a time."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -91,7 +92,7 @@ class _Work:
             total = max(sum(self._weights.values()), MIN_WEIGHT)
             ready = self._done & self._weights.keys()
             done = sum(self._weights[number] for number in ready)
-            # Extrapolate progress on the current kernel from the speed so far.
+            # Estimate the progress of the current kernel from the compilation speed so far.
             worked = self._changed - self._began
             speed = done / worked if worked > 0 else 0.0
             rest = self._weights.get(id(self._stack[-1]), 0.0)
@@ -111,7 +112,7 @@ def now() -> Compiling | None:
 
 @contextmanager
 def ready_only() -> Iterator[None]:
-    """Compile nothing on this thread; raise `NotReadyError` if a kernel is not ready."""
+    """Prevent compilation on this thread; kernels that are not ready raise `NotReadyError`."""
     before, _thread.ready_only = getattr(_thread, "ready_only", False), True
     try:
         yield
@@ -131,13 +132,13 @@ def check(kernel: Kernel) -> None:
 
 
 def note_loaded(kernel: Kernel) -> None:
-    """Mark `kernel` and everything it calls as done, because it was loaded from the cache."""
+    """Mark a kernel that was loaded from the cache, and all kernels it calls, as done."""
     _work.note_loaded(kernel)
 
 
 @contextmanager
 def waiting_for(kernel: Kernel) -> Iterator[None]:
-    """Count time in the block as work on `kernel`, which another process may be compiling."""
+    """Count time spent in the block as compiling `kernel`, even if another process compiles it."""
     _work.begin(kernel)
     try:
         yield
@@ -169,7 +170,7 @@ def _weights(kernel: Kernel) -> dict[int, float]:
     """
     calls: dict[int, list[int]] = {}
     sizes: dict[int, int] = {}
-    expanded: set[int] = set()  # inlined into their callers, never compiled alone
+    expanded: set[int] = set()  # Inlined kernels are never compiled alone.
     waiting = [kernel]
     while waiting:
         part = waiting.pop()

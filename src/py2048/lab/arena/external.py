@@ -1,15 +1,15 @@
-"""External players: a program, an HTTP endpoint or a Python function.
+"""External players: programs, HTTP endpoints or Python functions.
 
 Programs and endpoints receive one JSON object per move::
 
     {"rules": "classic", "rows": [[0, 2, 0, 0], …], "legal": ["down", "left", "right"]}
 
-They answer with a move, as ``left`` or ``{"move": "left", "tokens": 57}``. After an answer that is
-not a legal move, the question is repeated with a ``message``. A player that gives no legal answer
-in three attempts, or none in time, resigns.
+The player answers with a move, such as ``left`` or ``{"move": "left", "tokens": 57}``. If the
+answer is not a legal move, the request is repeated with a ``message``. A player resigns if it gives
+no legal answer in three attempts, or no answer in time.
 
 External players are not in the registry, because their specs run arbitrary code, and servers,
-records and reviews take specs from untrusted users.
+records and reviews accept specs from untrusted users.
 """
 
 from __future__ import annotations
@@ -48,33 +48,34 @@ Question = dict[str, Any]
 
 
 class MoveReply(msgspec.Struct):
-    """A player's answer: a move and its cost in tokens."""
+    """A player's answer, which consists of a move and its cost in tokens."""
 
     move: str
     tokens: int = 0
 
 
 def read_answer(text: str) -> MoveReply:
-    """Parse an answer: a JSON object, or a bare move.
+    """Parse an answer, which is a JSON object, a JSON string or just a move.
 
-    >>> read_answer('{"move": "up", "tokens": 5}'), read_answer("up")
-    (MoveReply(move='up', tokens=5), MoveReply(move='up', tokens=0))
+    >>> read_answer('{"move": "up", "tokens": 5}'), read_answer('"up"') == read_answer("up")
+    (MoveReply(move='up', tokens=5), True)
     """
     try:
-        return msgspec.json.decode(text, type=MoveReply)
+        answer = msgspec.json.decode(text, type=MoveReply | str)
     except msgspec.MsgspecError:
-        return MoveReply(text.strip())
+        answer = text.strip()
+    return MoveReply(answer) if isinstance(answer, str) else answer
 
 
 class _External:
-    """A player outside py2048 that is asked for each move; counts its time and tokens.
+    """A player outside py2048, whose time and tokens are counted.
 
     Args:
-        target: Command, address or function to ask.
+        target: Command, address or function of the player.
     """
 
     kind: ClassVar[str]
-    """Prefix of its specs."""
+    """Prefix of the specs that this class implements."""
 
     def __init__(self, target: str) -> None:
         self.name, self._target = f"{self.kind}:{target}", target
@@ -84,7 +85,7 @@ class _External:
         raise NotImplementedError
 
     def choose(self, game: Game) -> Direction:
-        """Ask for a move until the answer is legal.
+        """Ask the player for a move until the answer is legal.
 
         Raises:
             ResignedError: If no answer is legal.
@@ -113,18 +114,18 @@ class _External:
         )
 
     def rate(self, game: Game) -> dict[Direction, float]:
-        """Rate the chosen direction 1 and the others 0."""
+        """Rate the chosen direction as 1 and all other directions as 0."""
         legal = checked_game(game).legal_directions()
         chosen = self.choose(game) if legal else None
         return {direction: float(direction is chosen) for direction in legal}
 
     def usage(self) -> Usage:
-        """Return the cost of all answers so far."""
+        """Return the total cost of all answers so far."""
         return Usage(self._seconds, tokens=self._tokens)
 
 
 class ProgramPlayer(_External):
-    """A program that reads one line of JSON per position and prints a move."""
+    """A program that reads a line of JSON for each position and prints a move."""
 
     kind = "program"
 
@@ -145,7 +146,7 @@ class ProgramPlayer(_External):
 
     @cached_property
     def _process(self) -> tuple[subprocess.Popen[str], queue.SimpleQueue[str]]:
-        """The running program and its output lines, followed by an empty string."""
+        """The running program, and a queue of its output lines that ends with an empty string."""
         pipe, lines = subprocess.PIPE, queue.SimpleQueue[str]()
         how: Any = {"text": True, "encoding": "utf-8", "errors": "replace"}
         try:
@@ -159,7 +160,7 @@ class ProgramPlayer(_External):
 
 def _end(process: subprocess.Popen[str]) -> None:
     process.kill()
-    with process:  # closes the program's pipes and waits for it to end
+    with process:  # close the pipes and wait for the program to exit
         pass
 
 
@@ -171,7 +172,7 @@ def _read(process: subprocess.Popen[str], lines: queue.SimpleQueue[str]) -> None
 
 
 class EndpointPlayer(_External):
-    """An HTTP endpoint to which positions are posted and which answers with a move."""
+    """An HTTP endpoint that receives positions by POST and answers with a move."""
 
     kind = "endpoint"
 
@@ -194,7 +195,7 @@ class EndpointPlayer(_External):
 
 
 class PolicyPlayer(_External):
-    """A function from an environment's observation (exponents) and mask to an action."""
+    """A function that maps an observation (exponents) and an action mask to an action."""
 
     kind = "policy"
 
@@ -219,16 +220,16 @@ class PolicyPlayer(_External):
 EXTERNAL: dict[str, Callable[[str], Player]] = {
     each.kind: each for each in (ProgramPlayer, EndpointPlayer, PolicyPlayer)
 }
-"""External players by the prefix of their spec."""
+"""Constructors of external players, by the prefix of their spec."""
 
 
 def is_external(spec: str) -> bool:
-    """Return whether a spec names an external player."""
+    """Return whether a spec describes an external player."""
     return spec.partition(":")[0] in EXTERNAL
 
 
 def any_player(spec: str) -> Player:
-    """Create the player of a spec, external or from the registry.
+    """Create the external player or the registered player that a spec describes.
 
     Raises:
         PlayerError: If the spec describes no player.

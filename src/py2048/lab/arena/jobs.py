@@ -1,7 +1,8 @@
-"""Jobs: games for one player, with results that do not depend on where they are played.
+"""A job plays some games of one player. The results do not depend on where a job runs.
 
-Each game gets a new player, which sees positions but not the game's seed. The player can neither
-remember other games nor predict tiles.
+Each game is played by a new player, which sees positions but not the seed of the game. A player
+that knows the seed of the tournament can still predict tiles, so the agent benchmark draws tiles
+from a secret.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache
 
-from py2048.core import rng
+from py2048.core import fairness, rng
 from py2048.core.errors import PlayerError, Py2048Error
 from py2048.core.game import Game
 from py2048.core.rules import Rules
@@ -19,6 +20,16 @@ from py2048.lab.arena.external import any_player, is_external
 from py2048.players import Player
 from py2048.players.player import CountsUsage, PlaysGames, ResignedError, Usage
 from py2048.players.registry import with_seed
+
+Seed = int | str
+"""A seed of the documented generator, or a secret of `py2048.core.fairness`."""
+
+
+def seed_of(seed: Seed, game: int) -> Seed:
+    """Return the seed of a game, or its secret if the series has a secret."""
+    if isinstance(seed, str):
+        return fairness.derived_secret(seed, game)
+    return rng.derive_seed(seed, game)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,14 +39,14 @@ class Job:
     Attributes:
         player: The player's spec.
         rules: The rules.
-        seed: Seed of the tournament; game `i` has the seed ``derive_seed(seed, i)``.
+        seed: Seed of the tournament; game `i` has the seed ``seed_of(seed, i)``.
         games: Numbers of the games.
         recorded: Whether each game is recorded.
     """
 
     player: str
     rules: Rules
-    seed: int
+    seed: Seed
     games: tuple[int, ...]
     recorded: bool = False
 
@@ -47,19 +58,20 @@ class GameResult:
     Attributes:
         player: The player's spec.
         game: Number of the game in the tournament.
-        seed: Seed of the game.
+        seed: Seed or secret of the game.
         score: Score under the rules.
-        max_tile: Largest tile on the last board.
+        max_tile: Largest tile on the final board.
         moves: Number of legal moves.
-        seconds: Processor time of the player; wall-clock time for external players.
-        boards: Number of boards the player rated, if it reports them.
-        tokens: Number of tokens the player's language model wrote, if it reports them.
-        record: Text of the record, if games are recorded.
+        seconds: CPU time of the player, or wall-clock time for external players.
+        boards: Number of boards that the player rated, if the player reports this number.
+        tokens: Number of tokens written by the player's language model, if the player reports this
+            number.
+        record: The record as text, if games are recorded.
     """
 
     player: str
     game: int
-    seed: int
+    seed: Seed
     score: int
     max_tile: int
     moves: int
@@ -70,7 +82,7 @@ class GameResult:
 
 
 COLUMNS = [field.name for field in fields(GameResult) if field.name != "record"]
-"""Columns of a game in logs and tables."""
+"""Columns for a game in logs and tables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +91,7 @@ class JobResult:
 
     Attributes:
         played: The games.
-        seconds: Duration without one-time work such as compilation.
+        seconds: Duration of the job, excluding one-time work such as compilation.
     """
 
     played: tuple[GameResult, ...]
@@ -91,7 +103,7 @@ def run_job(job: Job) -> JobResult:
 
     Raises:
         PlayerError: If the player fails or chooses an illegal direction.
-        Py2048Error: If the player raises one, for example because weights are missing.
+        Py2048Error: If the player raises this error, for example because weights are missing.
     """
     warm_up(job.player, job.rules, recorded=job.recorded)
     start = time.perf_counter()
@@ -99,9 +111,9 @@ def run_job(job: Job) -> JobResult:
 
 
 def _games(job: Job) -> Iterator[GameResult]:
-    seeds = [rng.derive_seed(job.seed, game) for game in job.games]
+    seeds = [seed_of(job.seed, game) for game in job.games]
     if not job.recorded and isinstance(any_player(job.player), PlaysGames):
-        yield from _whole_games(job, seeds)
+        yield from _whole_games(job, [seed for seed in seeds if isinstance(seed, int)])
         return
     for game, seed in zip(job.games, seeds, strict=True):
         try:
@@ -110,13 +122,11 @@ def _games(job: Job) -> Iterator[GameResult]:
             raise
         except Exception as error:
             what = f"{type(error).__name__}: {error}"
-            raise PlayerError(
-                f"player {job.player!r} failed in the game of seed {seed}: {what}"
-            ) from error
+            raise PlayerError(f"player {job.player!r} failed in game {game}: {what}") from error
 
 
 def _whole_games(job: Job, seeds: Sequence[int]) -> Iterator[GameResult]:
-    """Play games with the player's own loop; a player with a seed is created anew for each game."""
+    """Play games with the player's own game loop; create a new player for each game if seeded."""
     groups: dict[str, list[tuple[int, int]]] = {}
     for number, seed in zip(job.games, seeds, strict=True):
         groups.setdefault(own_seed(job.player, seed), []).append((number, seed))
@@ -133,14 +143,16 @@ def _whole_games(job: Job, seeds: Sequence[int]) -> Iterator[GameResult]:
             yield GameResult(job.player, number, seed, *game, *costs)
 
 
-def own_seed(spec: str, seed: int) -> str:
-    """Return the spec with a seed derived from the game's, if the player takes one."""
-    return spec if is_external(spec) else with_seed(spec, rng.derive_seed(seed, 0))
+def own_seed(spec: str, seed: Seed) -> str:
+    """Return the spec with a seed derived from the game's seed, if the player has a seed."""
+    own = seed_of(seed, 0)
+    number = own if isinstance(own, int) else int(own[:16], 16)
+    return spec if is_external(spec) else with_seed(spec, number)
 
 
 @cache
 def warm_up(spec: str, rules: Rules, *, recorded: bool) -> None:
-    """Load and compile what a player needs, so that no game's time includes it."""
+    """Load and compile everything that a player needs, so that no game has to wait for it."""
     if is_external(spec):
         return
     player = _ready(own_seed(spec, 0), rules)
@@ -150,22 +162,26 @@ def warm_up(spec: str, rules: Rules, *, recorded: bool) -> None:
 
 
 def _usage(player: Player) -> Usage:
-    """Return the costs that a player reports."""
+    """Return the costs that a player reports for its moves."""
     return player.usage() if isinstance(player, CountsUsage) else Usage()
 
 
 def _ready(spec: str, rules: Rules) -> Player:
-    """Create a player that has loaded and compiled everything."""
+    """Create a player, and load and compile everything that it needs."""
     player = any_player(spec)
     if isinstance(player, PlaysGames):
         player.play_games(rules, [])
     return player
 
 
-def _play(job: Job, number: int, seed: int) -> GameResult:
+def _play(job: Job, number: int, seed: Seed) -> GameResult:
     """Play one game."""
-    spec = own_seed(job.player, seed)
-    player, game, seconds = _ready(spec, job.rules), Game(job.rules, seed=seed, player=spec), 0.0
+    spec, seconds = own_seed(job.player, seed), 0.0
+    player = _ready(spec, job.rules)
+    if isinstance(seed, str):
+        game = Game(job.rules, draws=fairness.draws_of(seed), player=spec)
+    else:
+        game = Game(job.rules, seed=seed, player=spec)
     while not game.is_over:
         position = Game(job.rules, seed=0, board=game.board)
         start = time.process_time()
@@ -181,7 +197,7 @@ def _play(job: Job, number: int, seed: int) -> GameResult:
             )
         game.play(direction)
     text = None
-    if job.recorded:  # without times, so that equal games have equal records
+    if job.recorded:  # Omit the times, so that equal games have equal records.
         text = replace(game.record(), started="", finished="").to_json()
     usage = _usage(player)
     return GameResult(

@@ -1,8 +1,8 @@
-"""The log and the records of a tournament.
+"""The log file and the records of a tournament.
 
-The log has one JSON line per finished game, after a first line with the rules and the seed. An
-interrupted tournament continues with the games that are missing from its log. An incomplete last
-line is dropped.
+The first line of the log contains the rules and the seed, and each later line a finished game, as
+JSON. An interrupted tournament continues with the games that are missing from its log. An
+incomplete last line is dropped.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import msgspec
 
 from py2048.core.errors import TournamentError, os_errors_as
 from py2048.core.game.record import write_atomically
+from py2048.lab.arena.external import any_player
 from py2048.lab.arena.jobs import COLUMNS, GameResult, warm_up
 from py2048.lab.arena.pools import local_pool
 from py2048.lab.arena.ray_cluster import RayCluster
@@ -29,25 +30,27 @@ _UNSAFE = re.compile(r"[^\w.=-]+")
 
 
 class GameLog:
-    """A log file to which finished games are appended.
+    """A log file. Every finished game is appended to it.
 
     Args:
-        path: The file. An existing one must belong to a tournament with the same rules and seed.
-        tournament: The tournament. Its players and number of games may have changed.
+        path: The file. An existing file must belong to a tournament with the same rules and seed.
+        tournament: The tournament. Its players and number of games may differ from an existing
+            log's.
         to_add: Whether to open the file for appending.
 
     Raises:
-        TournamentError: If the file is damaged, belongs to another tournament or cannot be written.
+        TournamentError: If the file is damaged, belongs to another tournament, or cannot be
+            written.
     """
 
     def __init__(self, path: Path, tournament: Tournament, *, to_add: bool = True) -> None:
         self._path = path
-        rules, seed = str(tournament.rules), tournament.seed
+        rules, seed = str(tournament.rules), tournament.public_seed
         head = {"format": FORMAT, "version": VERSION, "rules": rules, "seed": seed}
         with os_errors_as(TournamentError, f"cannot read {path}"):
             data = path.read_bytes() if path.exists() else b""
         whole, new = data[: data.rfind(b"\n") + 1], json.dumps(head).encode()
-        # A file that does not begin like a log must not be truncated.
+        # If the file is not a log, leave it unchanged.
         first, *lines = whole.splitlines() or [new if new.startswith(data) else data]
         self._check_head(first, head)
         self.played = [self._game(number, line) for number, line in enumerate(lines, 2)]
@@ -60,7 +63,7 @@ class GameLog:
             self._write(head)
 
     def add(self, played: GameResult) -> None:
-        """Append a game and flush."""
+        """Append a game and flush the file."""
         self._write({name: getattr(played, name) for name in COLUMNS})
 
     def close(self) -> None:
@@ -97,10 +100,10 @@ class GameLog:
 
 
 class RecordFolder:
-    """A folder with a record of each game, such as ``1-greedy/000000.2048.json``.
+    """A folder that contains one record per game, such as ``1-greedy/000000.2048.json``.
 
-    The bytes of a record do not depend on where the game was played. ``py2048 verify`` checks
-    records.
+    The bytes of a record do not depend on where the game was played. ``py2048 verify`` can check
+    the records.
 
     Args:
         path: The folder.
@@ -115,10 +118,10 @@ class RecordFolder:
         }
 
     def make(self) -> None:
-        """Create the folder; its parent must exist.
+        """Create the folder, whose parent folder must exist.
 
         Raises:
-            TournamentError: If it cannot be created.
+            TournamentError: If the folder cannot be created.
         """
         for folder in [self._path, *self._folders.values()]:
             with os_errors_as(TournamentError, f"cannot make the folder {folder}"):
@@ -136,7 +139,7 @@ class RecordFolder:
         """Write the record of a game.
 
         Raises:
-            TournamentError: If it cannot be written.
+            TournamentError: If the record cannot be written.
         """
         assert played.record is not None, "the tournament is recorded"
         path = self.path_of(played)
@@ -147,21 +150,26 @@ class RecordFolder:
 def play_and_save(
     tournament: Tournament,
     jobs: int | None,
-    cluster: str | None,
     log_path: Path | None,
     records: Path | None,
     tell: Callable[[str], None],
+    cluster: str | None = None,
 ) -> Results:
-    """Play a tournament to its end or until Ctrl-C, saving each game as it ends.
+    """Play a tournament to its end or until Ctrl-C, and save each game when it ends.
 
     Args:
         tournament: The tournament.
-        jobs: Number of local processes; by default one per processor.
-        cluster: Address of a Ray cluster to use instead of this machine.
+        jobs: Number of processes. Defaults to one per processor.
         log_path: Log file, if games are logged.
         records: Folder for records, if games are recorded.
         tell: Called with lines of progress.
+        cluster: Address of a Ray cluster that plays the games instead of this machine.
+
+    Raises:
+        PlayerError: If a spec describes no player, or a player fails.
     """
+    for spec in tournament.players:
+        any_player(spec)
     results = Results(tournament)
     with ExitStack() as stack:
         if folder := RecordFolder(records, tournament) if records else None:
@@ -172,16 +180,15 @@ def play_and_save(
                 results.add(game)
 
         def save(game: GameResult) -> None:
-            if folder:  # first, so that every logged game has a record
+            if folder:  # every game in the log must have a record
                 folder.save(game)
             if log:
                 log.add(game)
 
-        with suppress(KeyboardInterrupt):  # the results report that they are incomplete
-            if cluster is None:
-                for spec in tournament.players:  # compile once instead of in each process
-                    warm_up(spec, tournament.rules, recorded=tournament.recorded)
-            workers = local_pool(jobs) if cluster is None else RayCluster(cluster)
+        with suppress(KeyboardInterrupt):  # If interrupted, return incomplete results.
+            for spec in () if cluster else tournament.players:  # Compile once, not in each process.
+                warm_up(spec, tournament.rules, recorded=tournament.recorded)
+            workers = RayCluster(cluster) if cluster else local_pool(jobs)
             pool = stack.enter_context(closing(workers))
             tell(f"{results.total - results.count:,} games {pool.place}")
             for _ in run_tournament(results, pool, save=save):

@@ -1,4 +1,4 @@
-"""Worker pools on this machine: the current process, or several processes."""
+"""Pools of workers on this machine, in the current process or in several processes."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from py2048.engine.jit import available_threads
 from py2048.lab.arena.jobs import Job, JobResult, run_job
 
 MAX_DEATHS = 3
-"""Number of dead workers after which a job fails."""
+"""Number of dead worker processes after which a job fails."""
 
 
 NextJob = Callable[[], Job | None]
-"""Returns a job to run next, or None if there is none now."""
+"""A function that returns the next job to run, or None if there is no job at the moment."""
 
 
 class Pool(Protocol):
@@ -28,17 +28,17 @@ class Pool(Protocol):
 
     @property
     def width(self) -> int:
-        """Number of jobs that keeps all workers busy, which may change."""
+        """Number of jobs that keep all workers busy. The number may change."""
 
     @property
     def place(self) -> str:
-        """Where games are played, such as "in 4 processes"."""
+        """Description of where games are played, such as "in 4 processes"."""
 
     def run_jobs(self, next_job: NextJob) -> Iterator[tuple[Job, JobResult]]:
-        """Run jobs while there are any; yield each finished job with its result.
+        """Run jobs until there are none left; yield each finished job with its result.
 
         Raises:
-            Py2048Error: As soon as a job fails.
+            Py2048Error: If a job fails. The error is raised immediately.
         """
 
     def close(self) -> None:
@@ -52,16 +52,16 @@ class SerialPool:
     place = "in one process"
 
     def run_jobs(self, next_job: NextJob) -> Iterator[tuple[Job, JobResult]]:
-        """Run jobs while there are any."""
+        """Run jobs until there are none left."""
         while job := next_job():
             yield job, run_job(job)
 
     def close(self) -> None:
-        """Do nothing: jobs run in the caller, so none is left running."""
+        """Do nothing, because jobs run in the calling thread and have ended."""
 
 
 class ProcessPool:
-    """Processes on this machine. A process that dies is replaced and its job is retried.
+    """Processes on this machine. A process that dies is replaced, and its job is retried.
 
     Args:
         width: Number of processes.
@@ -74,7 +74,7 @@ class ProcessPool:
         self._deaths: Counter[Job] = Counter()
 
     def run_jobs(self, next_job: NextJob) -> Iterator[tuple[Job, JobResult]]:
-        """Run jobs while there are any."""
+        """Run jobs until there are none left."""
         while True:
             for worker in self._workers:
                 if worker.job is None and (job := next_job()):
@@ -102,7 +102,7 @@ class ProcessPool:
             worker.kill()
 
     def _replace(self, worker: _JobProcess, job: Job) -> None:
-        """Replace a dead process and retry its job, unless it failed too often."""
+        """Replace a dead process and retry its job, unless the job has failed too often."""
         worker.kill()
         self._deaths[job] += 1
         if self._deaths[job] >= MAX_DEATHS:
@@ -114,16 +114,16 @@ class ProcessPool:
 
 
 def worker_death(job: Job, how: str) -> PlayerError:
-    """Return the error for a job whose workers died."""
+    """Return the error for a job whose worker processes died."""
     games = ", ".join(map(str, job.games))
     return PlayerError(f"player {job.player!r} ended its process in game {games}: {how}")
 
 
 class _JobProcess:
-    """A process that runs jobs, with a pipe to it."""
+    """A process that runs jobs, and the pipe to the process."""
 
     def __init__(self) -> None:
-        # Forking would copy locks held by other threads.
+        # A fork would copy locks that other threads hold.
         context = multiprocessing.get_context("spawn")
         self.pipe, there = context.Pipe()
         self.job: Job | None = None
@@ -133,27 +133,27 @@ class _JobProcess:
         there.close()
 
     def send(self, job: Job) -> None:
-        """Send a job. If the process is dead, waiting for its answer will show it."""
+        """Send a job. If the process is dead, reading its answer raises the error."""
         self.job = job
         with suppress(OSError):
             self.pipe.send(job)
 
     def kill(self) -> None:
-        """Kill the process and wait for its end."""
+        """Kill the process and wait until it has ended."""
         self._process.kill()
         self._process.join()
         self.pipe.close()
 
     @property
     def exit_reason(self) -> str:
-        """How the process ended."""
+        """Description of how the process ended."""
         code = self._process.exitcode or 0
         return f"was ended by signal {-code}" if code < 0 else f"exited with status {code}"
 
 
 @contextmanager
 def _interrupts_blocked() -> Iterator[None]:
-    """Block Ctrl-C in processes started within the block."""
+    """Block Ctrl-C in processes that are started within the ``with`` block."""
     if sys.platform == "win32":
         yield
         return
@@ -165,7 +165,7 @@ def _interrupts_blocked() -> Iterator[None]:
 
 
 def _work(pipe: Connection) -> None:
-    """Run jobs from the pipe until it is closed."""
+    """Run jobs from the pipe, until the pipe is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process handles Ctrl-C
     with suppress(EOFError, OSError):
         while True:
@@ -177,6 +177,6 @@ def _work(pipe: Connection) -> None:
 
 
 def local_pool(jobs: int | None = None) -> Pool:
-    """Create a pool with `jobs` workers, by default one per processor."""
+    """Create a pool of `jobs` workers, by default one per processor."""
     count = jobs or available_threads()
     return SerialPool() if count == 1 else ProcessPool(count)

@@ -1,9 +1,14 @@
-"""The protocol of ``py2048 benchmark-agent``: published games and verifiable submissions.
+"""The protocol of ``py2048 benchmark-agent``: secret tiles and verifiable submissions.
 
-A submission is a folder with ``submission.json``, a tournament log and a record of each game.
-Game `i` of a track has the seed ``derive_seed(SEED, i)``, so all agents play the same games. No
-agent sees the seed. Verification replays every record and compares it with the log. Costs per move
-are reported by the agent and cannot be verified.
+A submission is a folder with ``submission.json``, a tournament log and a record of each game. Every
+run draws its tiles from a new secret. ``submission.json`` contains the commitment to the secret
+from the beginning, and the secret itself when all games are over (see `py2048.core.fairness`).
+
+Verification replays each record and checks every tile against the secret. If the agent is part of
+py2048, it plays the games again and must make the same moves. An agent that knows the tiles in
+advance has more luck than chance allows. Nobody can know how often a run was repeated, so a
+submission counts as self-reported unless its commitment was known before the run and its moves were
+replayed.
 """
 
 from __future__ import annotations
@@ -15,17 +20,18 @@ from typing import Literal
 
 import msgspec
 
-from py2048.core import rng
+from py2048.core import fairness
 from py2048.core.errors import RecordError, TournamentError, os_errors_as, shown
 from py2048.core.game import Record
 from py2048.core.game.record import write_atomically
 from py2048.core.rules import get_rules
+from py2048.lab.arena.external import any_player, is_external
+from py2048.lab.arena.jobs import seed_of
 from py2048.lab.arena.log import GameLog, RecordFolder, play_and_save
-from py2048.lab.arena.statistics import Regret, regrets
-from py2048.lab.arena.tournament import Results, Tournament
-from py2048.players.perfect import QUICK_CELLS, PerfectPlayer
-
-SEED = 2048
+from py2048.lab.arena.report import number
+from py2048.lab.arena.tournament import Results, Tournament, compare_players
+from py2048.players.registry import entries, player_options
+from py2048.review.games import last_board
 
 TRACKS: Mapping[str, tuple[str, int]] = {
     "classic": ("classic", 100),
@@ -33,7 +39,10 @@ TRACKS: Mapping[str, tuple[str, int]] = {
     "3x3": ("3x3", 200),
     "2x4": ("2x4", 200),
 }
-"""Rules and number of games of each track. ``short`` is for agents with expensive moves."""
+"""Rules and number of games for each track. ``short`` is for agents with expensive moves."""
+
+SUBMISSION, LOG, RECORDS, SECRET = "submission.json", "games.jsonl", "records", "secret"
+"""The files of a submission. The secret has its own file until all games are over."""
 
 
 class AgentSubmission(msgspec.Struct, frozen=True):
@@ -41,10 +50,13 @@ class AgentSubmission(msgspec.Struct, frozen=True):
 
     Attributes:
         agent: The player's spec.
-        track: A name in `TRACKS`, optionally limited to its first games, as in ``classic:10``.
-        budget: Maximum mean cost per move, keyed as in `costs_of`.
-        machine: Machine on which the games were played.
-        py2048: Version of py2048 with which they were played.
+        track: A name in `TRACKS`, which may be limited to the first games of the track, as in
+            ``classic:10``.
+        budget: Maximum mean cost per move, keyed by the names in `costs_of`.
+        machine: Description of the machine that played the games.
+        py2048: Version of py2048 that played the games.
+        commitment: Commitment to the secret.
+        secret: The secret, or an empty string until all games are over.
     """
 
     agent: str
@@ -52,15 +64,16 @@ class AgentSubmission(msgspec.Struct, frozen=True):
     budget: dict[str, float]
     machine: str
     py2048: str
+    commitment: str = ""
+    secret: str = ""
     format: Literal["py2048 submission"] = "py2048 submission"
-    version: Literal[1] = 1
+    version: Literal[2] = 2
 
-    def tournament(self, *, is_played: bool = True) -> Tournament:
-        """Return the games of the track.
+    def tournament(self, secret: str = "") -> Tournament:
+        """Return a tournament with the games of the track, whose tiles are drawn from a secret.
 
         Raises:
-            TournamentError: If the track is unknown or has fewer games.
-            PlayerError: If the agent is needed to play but is not available.
+            TournamentError: If the track is unknown or has fewer games than requested.
         """
         name, colon, count = self.track.partition(":")
         rules, games = TRACKS.get(name, ("", 0))
@@ -71,48 +84,64 @@ class AgentSubmission(msgspec.Struct, frozen=True):
                 f"{shown(self.track)} is not a track: choose one of {', '.join(TRACKS)}, or its "
                 "first games, such as classic:10"
             )
-        first = int(count or games)
-        return Tournament(
-            (self.agent,), get_rules(rules), first, SEED, recorded=True, is_played=is_played
-        )
+        first, seed = int(count or games), secret or self.secret
+        return Tournament((self.agent,), get_rules(rules), first, seed, recorded=True)
+
+    def save(self, folder: Path) -> None:
+        """Write ``submission.json``."""
+        text = msgspec.json.format(msgspec.json.encode(self), indent=1)
+        write_atomically(folder / SUBMISSION, text + b"\n")
 
 
-def open_submission(folder: Path, wanted: AgentSubmission) -> tuple[Path, Path]:
-    """Begin or continue a submission; return the paths of its log and its records.
+def begin(folder: Path, wanted: AgentSubmission) -> tuple[AgentSubmission, str]:
+    """Begin or continue a submission; return the submission with its commitment, and the secret.
 
     Raises:
-        TournamentError: If the folder holds another submission or cannot be written.
+        TournamentError: If the folder contains a different submission or cannot be written.
     """
-    path = folder / "submission.json"
+    wanted.tournament()  # Errors are raised before anything is written.
+    any_player(wanted.agent)
+    hidden, secret = folder / SECRET, fairness.new_secret()
     with os_errors_as(TournamentError, f"cannot write {folder}"):
         folder.mkdir(parents=True, exist_ok=True)
-        if path.exists():
+        if (folder / SUBMISSION).exists():
             here = read_submission(folder)
             if (here.agent, here.track) != (wanted.agent, wanted.track):
                 raise TournamentError(
                     f"{folder} holds {here.agent} on {here.track}: choose another folder"
                 )
-        text = msgspec.json.format(msgspec.json.encode(wanted), indent=1)
-        write_atomically(path, text + b"\n")
-    return folder / "games.jsonl", folder / "records"
+            secret = here.secret or hidden.read_text()
+        hidden.touch(mode=0o600)
+        hidden.write_text(secret)
+        begun = msgspec.structs.replace(wanted, commitment=fairness.commitment_of(secret))
+        begun.save(folder)
+    return begun, secret
 
 
 def play(
-    folder: Path, submission: AgentSubmission, jobs: int | None, tell: Callable[[str], None]
+    folder: Path,
+    submission: AgentSubmission,
+    secret: str,
+    jobs: int | None,
+    tell: Callable[[str], None],
 ) -> Results:
-    """Play the missing games of a submission, to the end or until Ctrl-C."""
-    tournament = submission.tournament()
-    log, records = open_submission(folder, submission)
-    return play_and_save(tournament, jobs, None, log, records, tell)
+    """Play the missing games until the end or Ctrl-C; reveal the secret when all are over."""
+    tournament = submission.tournament(secret)
+    results = play_and_save(tournament, jobs, folder / LOG, folder / RECORDS, tell)
+    if results.complete:
+        with os_errors_as(TournamentError, f"cannot write {folder}"):
+            msgspec.structs.replace(submission, secret=secret).save(folder)
+            (folder / SECRET).unlink()
+    return results
 
 
 def read_submission(folder: Path) -> AgentSubmission:
     """Read a folder's ``submission.json``.
 
     Raises:
-        TournamentError: If it is missing or invalid.
+        TournamentError: If the submission is missing or invalid.
     """
-    path = folder / "submission.json"
+    path = folder / SUBMISSION
     with os_errors_as(TournamentError, f"cannot read {path}"):
         data = path.read_bytes()
     try:
@@ -121,25 +150,29 @@ def read_submission(folder: Path) -> AgentSubmission:
         raise TournamentError(f"{path} is not a submission: {error}") from None
 
 
-def verified(folder: Path, tournament: Tournament) -> Results:
-    """Return a submission's games after replaying each from its record.
+def verified(folder: Path) -> Results:
+    """Check a submission's records against its log and its secret; return the games.
 
     Raises:
-        TournamentError: If a game is missing, or a record contradicts the log.
+        RecordError: If the secret is not hexadecimal, or a record cannot be read.
+        TournamentError: If a game is missing, or a record contradicts the log, the secret or the
+            commitment.
     """
-    records, results = RecordFolder(folder / "records", tournament), Results(tournament)
-    for played in GameLog(folder / "games.jsonl", tournament, to_add=False).played:
-        path = records.path_of(played)
+    submission = read_submission(folder)
+    tournament = submission.tournament()
+    if tournament.public_seed != submission.commitment:
+        raise TournamentError(f"{folder / SUBMISSION}: the secret does not match the commitment")
+    records, results = RecordFolder(folder / RECORDS, tournament), Results(tournament)
+    for played in GameLog(folder / LOG, tournament, to_add=False).played:
+        path, secret = records.path_of(played), str(seed_of(submission.secret, played.game))
+        record = Record.load(path)
         try:
-            record = Record.load(path)
-            record.verify()
+            fairness.check_fair(record, secret)
         except RecordError as error:
-            raise TournamentError(str(error)) from None
-        board = record.replayed[-1][0] if record.replayed else record.start
-        found = (str(record.rules), record.seed, record.score, board.max_tile, record.plies)
-        seed = rng.derive_seed(SEED, played.game)
-        logged = (str(tournament.rules), seed, played.score, played.max_tile, played.moves)
-        if found != logged or not record.follows_seed():
+            raise TournamentError(f"{path}: {error}") from None
+        found = (str(record.rules), record.score, last_board(record).max_tile, record.plies)
+        logged = (str(tournament.rules), played.score, played.max_tile, played.moves)
+        if found != logged:
             raise TournamentError(
                 f"{path} contradicts the log: {found} in the record, {logged} in the log"
             )
@@ -149,8 +182,37 @@ def verified(folder: Path, tournament: Tournament) -> Results:
     return results
 
 
+def is_replayable(spec: str) -> bool:
+    """Return whether an agent is part of py2048 and always chooses the same moves."""
+    name = spec.partition(":")[0].strip()
+    if is_external(spec) or name not in entries() or not entries()[name].value.startswith("py2048"):
+        return False
+    limit = player_options(name).get("ms")
+    return limit is None or (limit.default is None and "ms=" not in spec)
+
+
+def replay(results: Results, jobs: int | None) -> tuple[Results, list[str]]:
+    """Let a submission's agent play its games again.
+
+    The new games with their costs, and a message for each game that differs from the submission.
+
+    Raises:
+        PlayerError: If the agent lacks files on this machine.
+    """
+    again = compare_players(results.tournament, jobs=jobs)
+    (agent,) = results.tournament.players
+    return again, [
+        f"game {number}: {agent} makes other moves here than in its record"
+        for number, played in results.of(agent).items()
+        if played.record != again.of(agent)[number].record
+    ]
+
+
 def costs_of(results: Results) -> dict[str, float]:
-    """Return the mean cost per move in milliseconds, boards and tokens; 0 means unknown."""
+    """Return the mean time in ms, boards evaluated and tokens used per move.
+
+    Unknown values are 0.
+    """
     (agent,) = results.tournament.players
     games = results.of(agent).values()
     moves = max(1, sum(game.moves for game in games))
@@ -162,14 +224,10 @@ def costs_of(results: Results) -> dict[str, float]:
 
 
 def over_budget(submission: AgentSubmission, results: Results) -> list[str]:
-    """Return the names of costs that exceed the budget or were not reported."""
+    """Return a message for each cost that exceeds the budget or was not reported."""
     costs = costs_of(results)
-    return [name for name, most in submission.budget.items() if not 0 < costs[name] <= most]
-
-
-def losses_of(results: Results, solution: Path | None) -> list[Regret]:
-    """Return the regret against perfect play, from `solution` or solved if that is quick."""
-    rules = results.tournament.rules
-    if rules.cells > QUICK_CELLS and solution is None:
-        return []
-    return list(regrets(results, PerfectPlayer(file=str(solution or "")).solution(rules)))
+    return [
+        f"over the budget: {number(costs[name])} {name} a move, {most:g} allowed"
+        for name, most in submission.budget.items()
+        if not 0 < costs[name] <= most
+    ]

@@ -1,8 +1,8 @@
-"""Ray clusters, which run a tournament's jobs or a solver's tasks.
+"""Ray clusters, which run the jobs of a tournament or the tasks of a solver.
 
-All machines need the same version of py2048 and everything that the players need: plugins, and
-weights under the same paths. If a process or machine is lost, its task is retried elsewhere.
-Results stay the same, because a game depends on its seed alone.
+All machines need the same version of py2048 and the same plugins. Weights files must have the same
+paths on all machines. If a process or a machine is lost, its task is retried on another. Retries do
+not change results, because a game depends only on its seed.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from py2048.lab.arena.jobs import Job, JobResult, run_job
 from py2048.lab.arena.pools import NextJob, worker_death
 
 RETRIES = 5
-"""How many times a task is retried after its process or machine was lost."""
+"""Number of retries for a task whose process or machine was lost."""
 
 ANSWER_TIMEOUT_S = 10.0
 
 
 class RayCluster:
-    """The processors of a Ray cluster: a `Pool` for tournaments and `Workers` for the solver.
+    """The processors of a Ray cluster, as a `Pool` for tournaments and as `Workers` for the solver.
 
     Args:
         address: ``auto`` for the cluster of this machine, or the address of the head node, such as
             ``10.0.0.1:6379``.
-        error: Type of the error raised if there is no cluster at the address, or a task is lost too
-            often.
+        error: Type of the error to raise if there is no cluster at the address, or if a task is
+            lost too often.
 
     Raises:
         MissingExtraError: If Ray is not installed.
@@ -49,12 +49,12 @@ class RayCluster:
 
     @property
     def width(self) -> int:
-        """Twice the current number of processors, so that each has a task waiting."""
+        """Twice the current number of processors, so that a task is waiting for each processor."""
         return 2 * max(self._processors, 1)
 
     @property
     def place(self) -> str:
-        """The current size of the cluster, as text."""
+        """The current size of the cluster as text."""
         nodes = sum(bool(node["Alive"]) for node in self._ray.nodes())
         return f"on {_counted(nodes, 'node')} with {_counted(self._processors, 'processor')}"
 
@@ -63,7 +63,7 @@ class RayCluster:
         return int(self._ray.cluster_resources().get("CPU", 0))
 
     def run_jobs(self, next_job: NextJob) -> Iterator[tuple[Job, JobResult]]:
-        """Run jobs while there are any; yield each finished job with its result."""
+        """Run jobs until there are none left; yield each finished job with its result."""
         while True:
             while len(self._jobs) < self.width and (job := next_job()):
                 self._jobs[self._do.remote(partial(run_job, job), version("py2048"))] = job
@@ -77,7 +77,7 @@ class RayCluster:
         """Run tasks and return their results.
 
         Raises:
-            Py2048Error: If a task raises one, or its process is lost too often.
+            Py2048Error: If a task raises this error, or its process is lost too often.
         """
         waiting = [self._do.remote(task, version("py2048")) for task in tasks]
         return [self._answer(each, self._task_death) for each in waiting]
@@ -105,7 +105,7 @@ class RayCluster:
 
 
 def run_there(task: Callable[[], Any], wanted: str) -> Any:
-    """Run a task on a cluster machine; return a `Py2048Error` instead of raising it."""
+    """Run a task on a machine of the cluster, returning a `Py2048Error` instead of raising it."""
     if (present := version("py2048")) != wanted:
         return Py2048Error(
             f"a machine of the cluster has py2048 {present}, this one {wanted}: install the same "
@@ -134,7 +134,7 @@ def _connect(ray: Any, address: str, kind: type[Py2048Error]) -> None:
 
 
 def _check_reachable(address: str) -> None:
-    """Raise an error if an address does not answer; Ray itself would retry for minutes."""
+    """Raise an error if an address does not respond, because Ray itself would retry for minutes."""
     host, _, port = address.rpartition("://")[2].rpartition(":")
     if not (host and port.isdecimal()):
         raise ValueError("write it as auto or host:port")

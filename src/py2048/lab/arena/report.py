@@ -1,4 +1,4 @@
-"""Tournament results as text, as JSON data and as CSV."""
+"""Reports of tournament results as text, JSON and CSV."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from py2048.lab.arena.jobs import COLUMNS
 from py2048.lab.arena.statistics import (
     Comparison,
     Estimate,
+    JudgedPlay,
     PlayerSummary,
-    Regret,
     comparisons,
     summaries,
 )
@@ -26,19 +26,20 @@ FORMAT = "py2048 arena"
 VERSION = 1
 
 
-def text_report(results: Results, losses: Sequence[Regret] = ()) -> str:
-    """Format results as text in columns, with regret if it is known."""
+def text_report(results: Results, judged: Sequence[JudgedPlay] = ()) -> str:
+    """Format results as text in columns, including losses and luck if they are known."""
     found, pairs = summaries(results), comparisons(results)
     tables = [_scores(found), _quantiles(found), _tiles(found)]
     tables += [_pairs(pairs)] if pairs else []
-    tables += [_regrets(losses)] if losses else []
+    tables += [_losses(judged), _luck(judged)] if judged else []
     return "\n\n".join([_title(results), *map(columns, tables)])
 
 
 def _title(results: Results) -> str:
     tournament = results.tournament
     games = f"{tournament.games:,} game" + "s" * (tournament.games > 1)
-    title = f"{tournament.rules.name}, {games} each, seed {tournament.seed}"
+    kind = "tiles committed to by" if isinstance(tournament.seed, str) else "seed"
+    title = f"{tournament.rules.name}, {games} each, {kind} {tournament.public_seed}"
     if results.complete:
         return title
     return (
@@ -88,17 +89,25 @@ def _pairs(pairs: Sequence[Comparison]) -> Table:
     return [head, *rows]
 
 
-def _regrets(losses: Sequence[Regret]) -> Table:
-    head = ("regret", "a game", "95 % interval", "a move", "best moves")
+def _losses(judged: Sequence[JudgedPlay]) -> Table:
+    what = "regret" if judged[0].is_exact else f"loss by judge {judged[0].judge}"
     rows = []
-    for each in losses:
+    for each in judged:
         rest = number(each.per_move.mean), percent(each.best_moves.share)
         rows.append((each.player, *_with_interval(each.per_game), *rest))
-    return [head, *rows]
+    return [(what, "a game", "95 % interval", "a move", "best moves"), *rows]
+
+
+def _luck(judged: Sequence[JudgedPlay]) -> Table:
+    rows = [
+        (each.player, *_with_interval(each.score), percent(each.saved), plus_minus(each.luck))
+        for each in judged
+    ]
+    return [("without luck", "mean score", "95 % interval", "variance saved", "luck"), *rows]
 
 
 def number(value: float, size: float | None = None) -> str:
-    """Format a number with the digits that matter at its own magnitude, or at that of `size`."""
+    """Format a number with the digits that matter at its magnitude or at that of `size`."""
     if not math.isfinite(value):
         return "-"
     size = abs(value if size is None else size)
@@ -117,13 +126,13 @@ def percent(share: float) -> str:
 
 
 def _with_interval(estimate: Estimate) -> tuple[str, str]:
-    """Format a mean and its interval for two columns of a table."""
+    """Format a mean and its confidence interval for two columns of a table."""
     ends = (number(value, estimate.mean) for value in (estimate.low, estimate.high))
     return plus_minus(estimate), "-" if math.isnan(estimate.low) else " to ".join(ends)
 
 
-def data(results: Results, losses: Sequence[Regret] = ()) -> dict[str, Any]:
-    """Return summaries, comparisons, regret and all games as JSON values; null means unknown."""
+def data(results: Results, judged: Sequence[JudgedPlay] = ()) -> dict[str, Any]:
+    """Return all summaries and games as JSON values, with null for unknown values."""
     tournament, names = results.tournament, COLUMNS[1:]
     played = {
         spec: [{name: getattr(game, name) for name in names} for game in results.of(spec).values()]
@@ -134,7 +143,7 @@ def data(results: Results, losses: Sequence[Regret] = ()) -> dict[str, Any]:
         "version": VERSION,
         "complete": results.complete,
         "rules": str(tournament.rules),
-        "seed": tournament.seed,
+        "seed": tournament.public_seed,
         "games": tournament.games,
         "players": [
             msgspec.to_builtins(each, str_keys=True) | {"played": played[each.player]}
@@ -142,7 +151,7 @@ def data(results: Results, losses: Sequence[Regret] = ()) -> dict[str, Any]:
         ],
         "comparisons": comparisons(results),
     }
-    text = msgspec.json.encode(found | ({"regret": losses} if losses else {}))
+    text = msgspec.json.encode(found | ({"judged": judged} if judged else {}))
     return msgspec.json.decode(text, type=dict)
 
 

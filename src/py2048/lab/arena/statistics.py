@@ -1,28 +1,35 @@
-"""Statistics of tournaments: player summaries, comparisons and regret, with 95 % intervals."""
+"""Statistics of tournaments: summaries, comparisons, losses and luck, with 95 % intervals."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations
+from pathlib import Path
 from statistics import NormalDist, fmean, stdev
 
 import numpy as np
 
+from py2048.core.board import Board
 from py2048.core.errors import TournamentError
 from py2048.core.game import Record
+from py2048.core.rules import BoardSum, Rules
 from py2048.lab.arena.jobs import GameResult
 from py2048.lab.arena.tournament import Results
-from py2048.players.solving import Solution
-from py2048.review import reviewing
-from py2048.review.judges import ExactJudge
+from py2048.players import Unit
+from py2048.players.perfect import QUICK_CELLS, PerfectPlayer
+from py2048.players.solving import Goal
+from py2048.players.solving.goal import Problem
+from py2048.review import Judge, judge_for, reviewing
+from py2048.review.games import LARGE, judge_by, last_board
 
 CONFIDENCE = 0.95
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 MIN_SAMPLE = 4
-"""Smaller samples get no interval."""
+"""Smaller samples have no confidence interval."""
 
 _Z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
 
@@ -33,8 +40,9 @@ class Estimate:
 
     Attributes:
         mean: Mean of the sample.
-        error: Standard error; NaN for a sample of one.
-        low: Lower end of the 95 % interval (Student's t); NaN below `MIN_SAMPLE`.
+        error: Standard error, or NaN for a sample of size one.
+        low: Lower end of the 95 % interval (Student's t), or NaN for samples smaller than
+            `MIN_SAMPLE`.
         high: Upper end of the interval.
     """
 
@@ -49,10 +57,10 @@ class Rate:
     """Frequency of an event.
 
     Attributes:
-        hits: Number of trials in which it happened.
+        hits: Number of trials in which the event occurred.
         trials: Number of trials.
         share: `hits` divided by `trials`.
-        low: Lower end of Wilson's 95 % interval of the probability.
+        low: Lower end of Wilson's 95 % interval for the probability.
         high: Upper end of the interval.
     """
 
@@ -64,7 +72,7 @@ class Rate:
 
 
 def estimate(values: Sequence[float]) -> Estimate:
-    """Return the mean of a non-empty sample, with its standard error and interval."""
+    """Return the mean of a non-empty sample, with the standard error and the interval."""
     mean, count = fmean(values), len(values)
     error = stdev(values) / math.sqrt(count) if count > 1 else math.nan
     reach = student_quantile(count - 1) * error if count >= MIN_SAMPLE else math.nan
@@ -72,10 +80,10 @@ def estimate(values: Sequence[float]) -> Estimate:
 
 
 def rate(hits: int, trials: int) -> Rate:
-    """Return the rate of `hits` in `trials` with the interval of E. B. Wilson (1927).
+    """Return the rate of `hits` in `trials`, with the interval of E. B. Wilson (1927).
 
-    This interval stays between 0 and 1, and is meaningful even for no hits or only hits. There must
-    be at least one trial.
+    Wilson's interval stays between 0 and 1, and remains meaningful if all or none of the trials are
+    hits. There must be at least one trial.
     """
     share, weight = hits / trials, _Z * _Z / trials
     centre = (share + weight / 2) / (1 + weight)
@@ -86,13 +94,13 @@ def rate(hits: int, trials: int) -> Rate:
 
 
 def student_quantile(freedom: int) -> float:
-    """Return the half-width of the 95 % interval in standard errors, by Student's distribution.
+    """Return the half-width of the 95 % interval of Student's distribution, in standard errors.
 
     Args:
-        freedom: Degrees of freedom, at least 3: the sample size minus one.
+        freedom: Degrees of freedom: the size of the sample minus one, at least 3.
 
-    Accurate to 1 %, and better for larger samples. Abramowitz & Stegun, Handbook of Mathematical
-    Functions, 26.7.5.
+    The approximation's error is at most 1 %, and smaller for larger samples. Abramowitz & Stegun,
+    Handbook of Mathematical Functions, 26.7.5.
     """
     return (
         _Z
@@ -116,9 +124,9 @@ class PlayerSummary:
         quantiles: Quantiles of the scores.
         least: Lowest score of a game.
         most: Highest score.
-        tiles: How often each tile was reached.
+        tiles: For each tile, the rate of games that reached the tile.
         moves: Mean number of legal moves.
-        moves_per_second: Moves per second of processor time; infinite if no time was measured.
+        moves_per_second: Moves per second of CPU time, or infinity if no time was measured.
     """
 
     player: str
@@ -134,14 +142,14 @@ class PlayerSummary:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Comparison of two players on the same games.
+    """A comparison of two players on the same games.
 
     Attributes:
         first: Spec of the first player.
         second: Spec of the second player.
-        difference: Mean of the first player's score minus the second's, over games.
-        won: Number of games in which the first player's score was higher.
-        drawn: Number of games with equal scores.
+        difference: Mean difference between the scores of the first and the second player in a game.
+        won: Number of games in which the first player had the higher score.
+        drawn: Number of games in which both players had the same score.
     """
 
     first: str
@@ -152,13 +160,13 @@ class Comparison:
 
 
 def summaries(results: Results) -> list[PlayerSummary]:
-    """Summarise each player that has finished games."""
+    """Return a summary of each player that has finished games."""
     played = {spec: list(results.of(spec).values()) for spec in results.tournament.players}
     return [summary(spec, games) for spec, games in played.items() if games]
 
 
 def summary(player: str, games: Sequence[GameResult]) -> PlayerSummary:
-    """Summarise a player's games; there must be at least one."""
+    """Summarise a player's finished games. There must be at least one game."""
     scores, moves = sorted(game.score for game in games), [game.moves for game in games]
     seconds, largest = sum(game.seconds for game in games), [game.max_tile for game in games]
     quantiles = dict(zip(QUANTILES, np.quantile(scores, QUANTILES).tolist(), strict=True))
@@ -169,9 +177,9 @@ def summary(player: str, games: Sequence[GameResult]) -> PlayerSummary:
 
 
 def tile_rates(largest: Sequence[int]) -> dict[int, Rate]:
-    """Return how often each tile was reached.
+    """Return the rate at which each tile was reached.
 
-    The first tile is the largest that every game reached.
+    The first tile is the largest tile that was reached in every game.
 
     Args:
         largest: Largest tile of each game.
@@ -193,59 +201,157 @@ def comparisons(results: Results) -> list[Comparison]:
     return found
 
 
-# --- regret --------------------------------------------------------------------------------------
+# --- skill and luck ------------------------------------------------------------------------------
 
-# A score mixes skill and luck. The regret of a move is the exact value of the best move minus that
-# of the move made. A player's expected regret per game equals the value of the game minus the
-# player's expected score, and regret varies far less between games than scores do.
+# A judge evaluates the board before and after every spawn. The luck of a spawn is the new value
+# minus the mean over all possible spawns. The expectation of luck is 0 for any judge and any player
+# that cannot predict tiles. With an exact judge, score + loss - luck equals the expected score of
+# perfect play.
+
+MAX_LUCK_ERRORS = 5
+"""Runs are rejected if their mean luck exceeds this many standard errors. An honest run is rejected
+by chance about once in 3.5 million runs.
+"""
+
+MIN_CORRECTED = 20
+"""Minimum number of games for a mean that is corrected for luck."""
+
+SHRINKING_ERRORS = 3
+"""Luck coefficients within this many standard errors of 0 become 0. All others shrink."""
 
 
 @dataclass(frozen=True, slots=True)
-class Regret:
-    """A player's regret, in the unit of the solution: points or a probability.
+class JudgedPlay:
+    """A player's losses and luck, measured by a judge in the judge's unit.
 
     Attributes:
         player: The player's spec.
-        per_game: Regret per game.
-        per_move: Regret per move. Moves of one game are not independent.
-        best_moves: How many moves were optimal.
+        judge: Name of the judge. With an exact judge, losses are called regret.
+        is_exact: Whether the judge is exact.
+        per_game: Loss per game.
+        per_move: Loss per move, taking into account that moves of the same game are not
+            independent.
+        best_moves: The rate of moves that were the best move.
+        luck: Luck per game.
+        hidden: Upper limit for the accepted mean luck. A player that predicts tiles could gain this
+            advantage per game unnoticed.
+        score: The mean score, corrected for luck.
+        saved: The fraction of the score's variance that the correction for luck removes.
     """
 
     player: str
+    judge: str
+    is_exact: bool
     per_game: Estimate
     per_move: Estimate
     best_moves: Rate
+    luck: Estimate
+    hidden: float
+    score: Estimate
+    saved: float
 
 
-def regrets_of(record: Record, solution: Solution) -> list[float]:
-    """Return the regret of each legal move of a game, up to the goal if that is a tile.
+def judge_of(rules: Rules, solution: Path | None = None) -> Judge:
+    """Return an exact judge if the board can be solved, or else a search.
 
-    Giving up counts as a move that loses the entire remaining value.
+    Args:
+        rules: Rules of the games.
+        solution: Solution file. Only with this file are boards of more than eight cells judged
+            exactly.
 
     Raises:
-        PlayerError: If a board of the record cannot be solved.
-        RecordError: If the record breaks its rules.
+        PlayerError: If the solution file is for a different goal, or if no judge supports these
+            rules.
     """
-    judge = ExactJudge(solution, record.rules)
-    losses = [move.loss for move in reviewing(record, judge)]
-    last = record.replayed[-1][0] if record.replayed else record.start
-    left = max(judge.rate(last).values(), default=0.0)
-    return [*losses, left] if left else losses
+    if solution or rules.cells <= QUICK_CELLS:
+        return judge_by(rules, PerfectPlayer(file=str(solution or "")))
+    return judge_for(rules, LARGE)
 
 
-def regrets(results: Results, solution: Solution) -> Iterator[Regret]:
-    """Yield the regret of each player of a recorded tournament.
+def losses_and_luck(record: Record, judge: Judge) -> tuple[list[float], list[float]]:
+    """Return the loss and the luck of each legal move. If the goal is a tile, stop when it is made.
+
+    A game that was given up loses the entire remaining value. If the judge is exact, the last luck
+    value is that of the start position.
+
+    Raises:
+        PlayerError: If the judge cannot evaluate a board.
+        RecordError: If the record breaks the rules.
+    """
+    moves = list(reviewing(record, judge))
+    left = max(judge.rate(last_board(record)).values(), default=0.0)
+    losses = [move.loss for move in moves] + ([left] if left else [])
+    luck = [move.luck for move in moves]
+    return losses, luck + ([_worth(record.start, judge) - _start(judge)] if judge.is_exact else [])
+
+
+def _worth(board: Board, judge: Judge) -> float:
+    """Return the value of a start position, including the board's sum if the sum is the score."""
+    is_sum = isinstance(judge.rules.scoring, BoardSum) and judge.unit is not Unit.CHANCE
+    return max(judge.rate(board).values(), default=0.0) + board.sum * is_sum
+
+
+@lru_cache(maxsize=1)
+def _start(judge: Judge) -> float:
+    """Return the mean value of all start positions."""
+    starts = Problem(judge.rules, Goal()).starts()
+    return math.fsum(float(chance) * _worth(board, judge) for board, chance in starts.items())
+
+
+def judged(results: Results, judge: Judge) -> Iterator[JudgedPlay]:
+    """Yield the losses and the luck of each player of a recorded tournament.
 
     Raises:
         TournamentError: If a game has no record.
     """
     for spec in results.tournament.players:
-        games = []
+        scores, losses, luck = [], [], []
         for played in results.of(spec).values():
             if played.record is None:
                 raise TournamentError("games without records have no regret: leave --log out")
-            games.append(regrets_of(Record.from_json(played.record), solution))
-        moves = [loss for game in games for loss in game]
-        if moves:
-            best = rate(moves.count(0.0), len(moves))
-            yield Regret(spec, estimate([sum(game) for game in games]), estimate(moves), best)
+            lost, lucky = losses_and_luck(Record.from_json(played.record), judge)
+            scores.append(played.score)
+            losses.append(lost)
+            luck.append(lucky)
+        moves = [loss for game in losses for loss in game]
+        if not moves:
+            continue
+        totals = [sum(game) for game in luck]
+        raw, fair = estimate(scores), without_luck(scores, totals)
+        error = math.hypot(*(each for game in luck for each in game)) / len(luck)
+        yield JudgedPlay(
+            player=spec,
+            judge=judge.name,
+            is_exact=judge.is_exact,
+            per_game=estimate([sum(game) for game in losses]),
+            per_move=estimate(moves),
+            best_moves=rate(moves.count(0.0), len(moves)),
+            luck=estimate(totals),
+            hidden=MAX_LUCK_ERRORS * error,
+            score=fair,
+            saved=1 - (fair.error / raw.error) ** 2 if raw.error else 0.0,
+        )
+
+
+def without_luck(scores: Sequence[float], luck: Sequence[float]) -> Estimate:
+    """Return the mean score, corrected for luck. Its error never exceeds the plain mean's error.
+
+    Luck has expectation 0, so subtracting a multiple of the luck does not bias the mean, provided
+    that the factor does not depend on the game. Each game's factor is therefore fitted to all
+    other games. The factor is the least-squares coefficient. It is reduced if luck does not clearly
+    explain the scores, because a noisy factor would add variance. The idea is AIVAT's:
+    Burch et al., "AIVAT: A New Variance Reduction Technique for Agent Evaluation", AAAI 2018.
+    """
+    raw, others = estimate(scores), len(scores) - 1
+    if others + 1 < MIN_CORRECTED:
+        return raw
+    y, x = np.array(scores, float), np.array(luck, float)
+    dy, dx = y - y.mean(), x - x.mean()
+    # Centred sums over all other games. Omitting a game changes both means, hence `share`.
+    share = 1 + 1 / others
+    xx, yy, xy = (a @ b - share * a * b for a, b in ((dx, dx), (dy, dy), (dx, dy)))
+    explained = xy**2 - SHRINKING_ERRORS**2 * (xx * yy - xy**2) / (others - 2)
+    known = (xx > 0) & (xy != 0)
+    slopes = np.divide(np.maximum(explained, 0.0), xx * xy, out=np.zeros_like(x), where=known)
+    corrected = estimate((y - slopes * x).tolist())
+    return corrected if corrected.error < raw.error else raw

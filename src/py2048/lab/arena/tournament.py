@@ -1,4 +1,4 @@
-"""Tournaments and their results; `run_tournament` plays games on a pool of workers."""
+"""Tournaments and their results. `run_tournament` plays games on a pool of workers."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 
+from py2048.core import fairness
 from py2048.core.errors import TournamentError
 from py2048.core.rng import checked_seed
 from py2048.core.rules import Rules
-from py2048.lab.arena.external import any_player
-from py2048.lab.arena.jobs import GameResult, Job, JobResult
+from py2048.lab.arena.jobs import GameResult, Job, JobResult, Seed
 from py2048.lab.arena.pools import Pool, local_pool
 from py2048.lab.interrupts import delayed_interrupts
 
 JOB_SECONDS = 0.5
-"""Target duration of a job: long compared with sending it, short between two reports."""
+"""Target duration of a job: much longer than sending the job, much shorter than a report interval.
+"""
 
 MAX_GAMES = 10_000_000
 """Maximum number of games per player, because all results are kept in memory."""
@@ -24,32 +25,31 @@ MAX_GAMES = 10_000_000
 
 @dataclass(frozen=True, slots=True)
 class Tournament:
-    """Players and the games that each of them plays.
+    """A set of players and the games that each player plays.
 
     Attributes:
         players: Player specs, all different.
         rules: The rules.
-        games: Number of games per player. Game `i` has the seed ``derive_seed(seed, i)`` for all
+        games: Number of games per player. Game `i` has the seed ``seed_of(seed, i)`` for all
             players.
-        seed: Seed of all games.
+        seed: Seed of all games, or a secret as in `py2048.core.fairness`.
         recorded: Whether each game is recorded.
-        is_played: Whether players must be available. Not needed for reading results.
 
     Raises:
-        TournamentError: If there are no players, one is listed twice, or `games` is out of range.
-        PlayerError: If a spec describes no player.
+        TournamentError: If there are no players, a player is listed twice, or `games` is out of
+            range.
         SeedError: If `seed` is invalid.
     """
 
     players: tuple[str, ...]
     rules: Rules
     games: int
-    seed: int = 0
+    seed: Seed = 0
     recorded: bool = False
-    is_played: bool = True
 
     def __post_init__(self) -> None:
-        checked_seed(self.seed)
+        if not isinstance(self.seed, str):
+            checked_seed(self.seed)
         if not self.players:
             raise TournamentError("a tournament needs a player, such as greedy")
         if not 1 <= self.games <= MAX_GAMES:
@@ -57,8 +57,11 @@ class Tournament:
         for number, spec in enumerate(self.players):
             if spec in self.players[:number]:
                 raise TournamentError(f"player {spec!r} is named twice: name each once")
-            if self.is_played:
-                any_player(spec)
+
+    @property
+    def public_seed(self) -> Seed:
+        """The seed, or the commitment to a secret."""
+        return fairness.commitment_of(self.seed) if isinstance(self.seed, str) else self.seed
 
 
 class Results:
@@ -83,12 +86,12 @@ class Results:
             self._games[played.player][played.game] = played
 
     def so_far(self, player: str) -> tuple[int, float]:
-        """Return the number of a player's finished games and their mean score."""
+        """Return the number of games that a player has finished, and their mean score."""
         count = len(self._games[player])
         return count, self._totals[player] / max(count, 1)
 
     def of(self, player: str) -> Mapping[int, GameResult]:
-        """Return a player's finished games by number, in ascending order."""
+        """Return a player's finished games, keyed by game number in ascending order."""
         return dict(sorted(self._games[player].items()))
 
     @property
@@ -110,8 +113,8 @@ class Results:
 class Schedule:
     """Divides the remaining games into jobs.
 
-    The player with the most games left is next, so that players advance together. A player's first
-    job is one game; later jobs take about `JOB_SECONDS`.
+    The next job goes to the player with the most games left, so that all players advance together.
+    The first job of a player is a single game, and later jobs take about `JOB_SECONDS`.
     """
 
     def __init__(self, results: Results, width: int) -> None:
@@ -135,7 +138,7 @@ class Schedule:
         return Job(spec, tournament.rules, tournament.seed, chosen, tournament.recorded)
 
     def note(self, job: Job, done: JobResult) -> None:
-        """Learn from a finished job how long the player's games take."""
+        """Update the estimate of the player's time per game from a finished job."""
         self._game_seconds[job.player] = max(done.seconds / len(job.games), 1e-6)
 
     def _size(self, spec: str, left: int) -> int:
@@ -151,20 +154,21 @@ def run_tournament(
     keep_going: Callable[[], bool] = lambda: True,
     save: Callable[[GameResult], None] = lambda _: None,
 ) -> Iterator[GameResult]:
-    """Play the missing games of `results`, adding and yielding each finished game.
+    """Play the games that are missing from `results`; add and yield each finished game.
 
-    Each game is the same wherever it is played; only the order depends on the pool.
+    A game does not depend on where it is played, so the pool only affects the order of the games.
 
     Args:
         results: The finished games.
         pool: The workers.
-        keep_going: Called before new games are started. After it returns False, games in progress
-            are still finished, so that long games are not underrepresented.
-        save: Saves a game. Interrupts are delayed until the game is saved and counted, so that the
-            log and the results agree.
+        keep_going: Called before new games are started. If the result is False, no more games are
+            started, but games in progress are finished, so that long games are not
+            underrepresented.
+        save: Function that saves a game. Interrupts are delayed until the game has been saved and
+            counted, so that the log and the results agree.
 
     Raises:
-        Py2048Error: As soon as a player fails. `results` has the games finished before.
+        Py2048Error: If a player fails. `results` keeps the games that finished before the failure.
     """
     schedule = Schedule(results, pool.width)
     for job, done in pool.run_jobs(lambda: schedule.next_job() if keep_going() else None):
@@ -181,8 +185,8 @@ def compare_players(tournament: Tournament, *, jobs: int | None = None) -> Resul
 
     Args:
         tournament: The tournament.
-        jobs: Number of processes; by default one per processor. With several, a script must call
-            this under ``if __name__ == "__main__":``.
+        jobs: Number of processes, by default one per processor. With several processes, a script
+            must call this function under ``if __name__ == "__main__":``.
 
     Raises:
         Py2048Error: If a player fails.

@@ -1,3 +1,3 @@
-"""Commands: train, weights, evaluate, benchmark-agent, solve, tables, bench, warm-up."""
+"""The commands train, weights, evaluate, benchmark-agent, solve, tables, bench and warm-up."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""``bench`` and ``warm-up``: measure this machine's speed, and compile all kernels in advance."""
+"""``bench`` and ``warm-up``, which measure this machine's speed and compile all kernels."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import re
 import statistics
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -20,8 +21,9 @@ from py2048.presentation.streams import StatusLine
 
 GAMES = 65_536
 WARM_UP_STEPS = 150
-"""Steps before timing, after which games of all ages are in progress; a game lasts about 118
-moves."""
+"""Number of steps before the measurement. Games of all ages are then in progress, because a random
+game lasts about 118 moves.
+"""
 
 LIBRARIES = ("numpy", "numba", "llvmlite", "gymnasium")
 VECTORS = {"avx512f": "AVX-512", "avx2": "AVX2", "avx": "AVX", "sse2": "SSE2"}
@@ -61,10 +63,10 @@ def bench(
 
 
 def _random_play(cores: list[int], rounds: int, seconds: float) -> dict[int, list[float]]:
-    """Return moves per second of random play in a batch for each round, keyed by thread count.
+    """Return the moves per second of random play in each round, keyed by the number of threads.
 
-    Other programs and clock changes only ever slow a machine down. The batches take turns in short
-    stretches, so that a disturbance affects all of them. The first turn is a warm-up.
+    The batches take turns in short intervals, so other programs and changes of the clock speed
+    affect all batches. The first turn is a warm-up.
     """
     from py2048.core.rules import get_rules
     from py2048.engine.batch import BatchGames
@@ -85,7 +87,7 @@ def _random_play(cores: list[int], rounds: int, seconds: float) -> dict[int, lis
 
 
 def warm_up(quiet: options.QuietOption = False) -> None:
-    """Compile everything now, so that no game, hint or training waits for it later."""
+    """Compile all kernels now, so that no game, hint or training waits for the compiler later."""
     from py2048.engine import jit
 
     need_compiler("compiling")
@@ -93,7 +95,7 @@ def warm_up(quiet: options.QuietOption = False) -> None:
     with StatusLine(quiet=quiet) as line:
 
         def show(done: int, total: int, name: str) -> None:
-            kernel = name.removeprefix("py2048.").partition("[")[0]  # without specialisation
+            kernel = name.removeprefix("py2048.").partition("[")[0]  # drops the specialisation
             line.news = f"{done} of {total} compiled; now {kernel}"
 
         done = jit.warm_up(show, warmup_tasks())
@@ -104,7 +106,7 @@ def warm_up(quiet: options.QuietOption = False) -> None:
 
 
 def warmup_tasks() -> list[tuple[str, Callable[[], object]]]:
-    """Return named callables that use each player, each training and the judge of levels once."""
+    """Return tasks, by name, that compile all players, all kinds of training and the judge."""
     from py2048.lab.training import trainer
     from py2048.players import preparing
     from py2048.review import coaching
@@ -116,7 +118,7 @@ def warmup_tasks() -> list[tuple[str, Callable[[], object]]]:
 
 
 def machine() -> dict[str, str]:
-    """Describe the machine and the software for a measurement."""
+    """Describe the machine and the software used for a measurement."""
     from py2048.engine.batch import behaviour_signature
     from py2048.engine.jit import available_threads
 
@@ -134,7 +136,7 @@ def machine() -> dict[str, str]:
 
 
 def instruction_set() -> str:
-    """Return the widest vector instructions that kernels use, and the CPU's name."""
+    """Return the widest vector instructions that kernels use, and the name of the CPU."""
     from py2048.engine.jit.numba_parts import processor as compiled_for
 
     name, features = compiled_for()
@@ -152,14 +154,13 @@ def processor() -> str:
 
 
 def load() -> str:
-    """Return the machine's load average, as text."""
+    """Return the load average of the machine as text."""
     if not hasattr(os, "getloadavg"):
         return "unknown"
     return f"{os.getloadavg()[0]:.1f} programs waiting or running in the last minute"
 
 
 def _version(name: str) -> str:
-    try:
+    with suppress(importlib.metadata.PackageNotFoundError):
         return f"{name} {importlib.metadata.version(name)}"
-    except importlib.metadata.PackageNotFoundError:
-        return ""
+    return ""

@@ -1,10 +1,10 @@
-"""``evaluate``: players on the same games, on all processors or a cluster."""
+"""The command ``evaluate``, which lets players play the same games and compares them."""
 
 from __future__ import annotations
 
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -13,11 +13,7 @@ from py2048.lab.commands import plots
 from py2048.presentation import options
 from py2048.presentation.streams import INTERRUPTED, StatusLine
 
-if TYPE_CHECKING:
-    from py2048.lab.arena import Results
-    from py2048.lab.arena.statistics import Regret
-
-_SOLUTION = "A solution file, for the regret on boards of more than 8 cells."
+_SOLUTION = "A solution file, for the exact regret on boards of more than 8 cells."
 SolutionOption = Annotated[Path | None, options.taking("FILE", _SOLUTION)]
 
 
@@ -25,7 +21,7 @@ def evaluate(
     players: Annotated[
         list[str],
         options.word(
-            "PLAYER...",
+            "PLAYER",
             "Players such as greedy, expectimax:depth=2 or policy:MODULE:FUNCTION.",
             options.player_words,
         ),
@@ -40,19 +36,20 @@ def evaluate(
     csv: Annotated[Path | None, options.taking("FILE", "Write a table of the games.")] = None,
     plot: options.PlotOption = None,
     regret: Annotated[
-        bool, typer.Option("--regret", help="Report what moves lose against perfect play.")
+        bool,
+        typer.Option("--regret", help="Report what moves lose, and the mean score without luck."),
     ] = False,
     solution: SolutionOption = None,
     quiet: options.QuietOption = False,
 ) -> int:
-    """Let each PLAYER play the same games, by default on all processors; compare their scores.
+    """Let each PLAYER play the same games, by default on all processors, and compare the scores.
 
-    Ctrl-C stops and reports the finished games, and the regrets that are known by then.
+    Ctrl-C stops the run and reports the finished games, and the regrets that are known by then.
     """
     from py2048.lab.arena import Tournament
     from py2048.lab.arena.log import play_and_save
-    from py2048.lab.arena.statistics import regrets
-    from py2048.players.perfect import PerfectPlayer
+    from py2048.lab.arena.report import csv_text, data, text_report
+    from py2048.lab.arena.statistics import JudgedPlay, judge_of, judged
 
     plots.check_plots(plot)
     if cluster is not None and jobs is not None:
@@ -61,31 +58,22 @@ def evaluate(
     rules, seed = game.chosen()
     recorded = records is not None or with_regret
     tournament = Tournament(tuple(players), rules, games, seed or 0, recorded=recorded)
-    losses: list[Regret] = []
+    found = list[JudgedPlay]()
     with StatusLine(quiet=quiet) as line:
         if with_regret:
-            solved = PerfectPlayer(file=str(solution or "")).solution(rules)
-        results = play_and_save(tournament, jobs, cluster, log, records, line.tell)
+            judge = judge_of(rules, solution)
+        results = play_and_save(tournament, jobs, log, records, line.tell, cluster)
         if with_regret:
-            with suppress(KeyboardInterrupt):  # report the regrets computed so far
-                losses.extend(regrets(results, solved))
-    _write_results(results, losses, csv, plot, json=json)
-    is_complete = results.complete and len(losses) == with_regret * len(players)
-    return 0 if is_complete else INTERRUPTED
-
-
-def _write_results(
-    results: Results, losses: list[Regret], csv: Path | None, plot: Path | None, *, json: bool
-) -> None:
-    """Write the requested files and print the results."""
-    from py2048.lab.arena.report import csv_text, data, text_report
-
+            with suppress(KeyboardInterrupt):  # after Ctrl-C, report the regrets that are known
+                found.extend(judged(results, judge))
     if csv:
         with os_errors_as(TournamentError, f"cannot write {csv}"):
             csv.write_text(csv_text(results), encoding="utf-8")
     if plot:
         plots.draw_results(results, plot)
     if json:
-        options.print_json(data(results, losses), indent=None)
+        options.print_json(data(results, found), indent=None)
     else:
-        print(text_report(results, losses))
+        print(text_report(results, found))
+    is_complete = results.complete and len(found) == with_regret * len(players)
+    return 0 if is_complete else INTERRUPTED

@@ -1,4 +1,4 @@
-"""Plots of tournament results and learning curves, with matplotlib (extra ``plots``)."""
+"""Plots of tournament results and learning curves, drawn with matplotlib (extra ``plots``)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from py2048.core.errors import MissingExtraError, TournamentError, install_line, os_errors_as
+from py2048.core.errors import MissingExtraError, TournamentError, os_errors_as
+from py2048.core.installation import install_line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,10 +21,10 @@ FORMATS = (".png", ".svg", ".pdf")
 
 
 def check_plots(path: Path | None) -> None:
-    """Check that a plot can be drawn to `path`, if one is requested.
+    """Check that a plot can be written to `path`, if a plot is requested.
 
     Raises:
-        TournamentError: If the file's suffix is not a supported format.
+        TournamentError: If the suffix of the file is not a supported format.
         MissingExtraError: If matplotlib is not installed.
     """
     if path is None:
@@ -31,12 +32,12 @@ def check_plots(path: Path | None) -> None:
     if path.suffix not in FORMATS:
         raise TournamentError(f"cannot draw {path}: end its name in {' or '.join(FORMATS)}")
     if importlib.util.find_spec("matplotlib") is None:
-        raise MissingExtraError(f"pictures need matplotlib: {install_line('py2048[plots]')}")
+        raise MissingExtraError(f"pictures need matplotlib: {install_line('plots')}")
 
 
 @contextmanager
 def _panels(path: Path, count: int = 1, size: tuple[float, float] = (8, 5)) -> Iterator[list[Axes]]:
-    """Yield axes side by side with a shared y axis, then save the figure.
+    """Yield axes side by side with a shared y axis, and then save the figure.
 
     Raises:
         TournamentError: If the file cannot be written.
@@ -57,8 +58,8 @@ def _panels(path: Path, count: int = 1, size: tuple[float, float] = (8, 5)) -> I
 def draw_results(results: Results, path: Path) -> None:
     """Plot the scores and tiles of a tournament.
 
-    The left panel shows the share of games that reach each score. The right panel shows the share
-    that reaches each tile, with 95 % intervals.
+    The left panel shows the fraction of games that reached each score. The right panel shows the
+    fraction of games that reached each tile, with 95 % intervals.
 
     Raises:
         TournamentError: If the file cannot be written.
@@ -73,12 +74,10 @@ def draw_results(results: Results, path: Path) -> None:
             label = f"{each.player}: mean {each.score.mean:,.0f}"
             left.step([0, *scores], shares, where="pre", label=label)
             rates = list(each.tiles.values())
-            spread = [
-                [max(rate.share - rate.low, 0.0) for rate in rates],
-                [max(rate.high - rate.share, 0.0) for rate in rates],
-            ]
+            below = [max(rate.share - rate.low, 0.0) for rate in rates]
+            above = [max(rate.high - rate.share, 0.0) for rate in rates]
             tiles, reached = list(each.tiles), [rate.share for rate in rates]
-            right.errorbar(tiles, reached, spread, marker="o", capsize=3)
+            right.errorbar(tiles, reached, [below, above], marker="o", capsize=3)
         left.set(xlabel="score", ylabel="share of games that reach it", ylim=(0, 1.02))
         right.set(xlabel="tile")
         right.set_xscale("log", base=2)
@@ -87,7 +86,7 @@ def draw_results(results: Results, path: Path) -> None:
 
 
 def draw_curve(curve: Sequence[CurvePoint], path: Path) -> None:
-    """Plot a learning curve: mean scores over the number of games."""
+    """Plot a learning curve: the mean score against the number of games."""
     with _panels(path) as (axes,):
         axes.plot([p.games for p in curve], [p.mean for p in curve], label="while learning")
         if judged := [point for point in curve if point.evaluated]:

@@ -1,4 +1,4 @@
-"""``solve`` and ``tables``: exact values of small boards, and of endgames on 4x4."""
+"""``solve`` and ``tables``, which compute exact values of small boards and of endgames on 4x4."""
 
 from __future__ import annotations
 
@@ -25,18 +25,19 @@ if TYPE_CHECKING:
 
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 MIN_MEMORY, MAX_MEMORY = 64 << 20, 1 << 50
-_MEMORY = "Approximate memory to use with --save; on a cluster, per processor."
+_MEMORY = "Approximate memory to use with --output; on a cluster, per processor."
 MemoryOption = Annotated[str, options.taking("SIZE", _MEMORY)]
 
 MAX_STARTS = 24
-"""Maximum number of starts in the report; ``--json`` prints all."""
+"""Maximum number of start boards in the report. The output of ``--json`` contains all start boards.
+"""
 
 
 def memory_size(text: str) -> int:
-    """Parse an amount of memory such as ``4G``; return bytes.
+    """Parse an amount of memory such as ``4G``, and return the number of bytes.
 
     Raises:
-        BadParameter: If the string is invalid or the amount is out of range.
+        BadParameter: If the text is invalid or the amount is out of range.
     """
     found = re.fullmatch(r"(\d{1,15}(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
     size = int(float(found[1]) * UNITS[found[2].upper()]) if found else 0
@@ -66,11 +67,9 @@ def solve(
             words=lambda: ["score", "tile="],
         ),
     ] = "score",
-    save: Annotated[
+    output: Annotated[
         Path | None,
-        options.taking(
-            "FILE", "Write all values to FILE; the same command continues after a stop."
-        ),
+        options.output("Write all values to FILE; the same command continues after a stop."),
     ] = None,
     memory: MemoryOption = "4G",
     threads: options.ThreadsOption = None,
@@ -78,29 +77,29 @@ def solve(
     json: options.JsonOption = False,
     quiet: options.QuietOption = False,
 ) -> None:
-    """Compute the exact value of perfect play on a board that is small enough.
+    """Compute the exact value of perfect play on a board that is small enough to be solved.
 
     3x3 takes a minute or two.
     """
     if cluster and threads is not None:
         raise SolvingError("--threads is for this machine: leave it out with --cluster")
-    if cluster and save is None:
-        raise SolvingError("--cluster needs --save FILE, in a folder that all its machines share")
+    if cluster and output is None:
+        raise SolvingError("--cluster needs --output FILE, in a folder that all its machines share")
     wanted, size_ = options.chosen_rules(rules, size), memory_size(memory)
-    with StatusLine(quiet=quiet) as line, _reporting_unfinished(save):
-        if cluster and save:
+    with StatusLine(quiet=quiet) as line, _reporting_unfinished(output):
+        if cluster and output:
             from py2048.lab.arena.ray_cluster import RayCluster
             from py2048.players.solving.sharded import solve_sharded
 
             with closing(RayCluster(cluster, SolvingError)) as workers:
                 solution = solve_sharded(
-                    workers, wanted, goal, save=save, memory=size_, progress=line.tell
+                    workers, wanted, goal, save=output, memory=size_, progress=line.tell
                 )
         else:
             from py2048.players.solving import solve as solve_here
 
             solution = solve_here(
-                wanted, goal, memory=size_, threads=threads, save=save, progress=line.tell
+                wanted, goal, memory=size_, threads=threads, save=output, progress=line.tell
             )
     if json:
         options.print_json(_data(solution), indent=None)
@@ -110,7 +109,7 @@ def solve(
 
 @contextmanager
 def _reporting_unfinished(file: Path | None) -> Iterator[None]:
-    """On Ctrl-C, report where unfinished work is kept."""
+    """Report where unfinished work is kept after Ctrl-C."""
     try:
         yield
     except KeyboardInterrupt:
@@ -170,10 +169,10 @@ def _starts(solution: Solution) -> list[str]:
 # --- tables --------------------------------------------------------------------------------------
 
 ANNOUNCED_POSITIONS = 10**7
-"""Number of positions from which building takes long enough to announce it."""
+"""Building a table with at least this many positions takes long, so its size is announced first."""
 
 BYTES_PER_POSITION = 0.7
-"""Maximum bytes per position in a file; tables built so far took 0.2 to 0.7."""
+"""Maximum file size per position, in bytes. Known tables need 0.2 to 0.7 bytes per position."""
 
 app = typer.Typer(
     cls=options.Subcommands,
@@ -196,9 +195,9 @@ TableArgument = Annotated[
 ]
 
 
-@app.command("list")
+@app.command("list", cls=options.Command)
 def list_(json: options.JsonOption = False) -> None:
-    """List the known formations and the tables in the data folder."""
+    """List the known formations, and the tables in the data folder."""
     from py2048.players.solving.formations import list_formations
 
     names = options.table_names()
@@ -232,28 +231,25 @@ def build(
         ),
     ],
     target: Annotated[int, options.word("TARGET", "The tile to be made, such as 256.")],
-    file: Annotated[
-        Path | None,
-        options.taking(
-            "FILE", "Where to write the table; by default in the data folder.", "--save"
-        ),
+    output: Annotated[
+        Path | None, options.output("Where to write the table; by default in the data folder.")
     ] = None,
     rules: options.RulesOption = None,
     memory: MemoryOption = "4G",
     threads: options.ThreadsOption = None,
+    force: options.ForceOption = False,
     json: options.JsonOption = False,
     quiet: options.QuietOption = False,
 ) -> None:
-    """Build a table; the same command continues a stopped build."""
+    """Build an endgame table. The same command continues a build that was stopped."""
     from py2048.players.solving.formations import get_formation
     from py2048.players.solving.positions import Positions
     from py2048.players.solving.tables import build_table, checked_memory
 
     chosen, size = get_formation(formation), memory_size(memory)
-    path = file or tables_folder() / f"{chosen.name}-{target}{TABLE_SUFFIX}"
-    if path.exists():
-        raise SolvingError(f"{path} exists: remove it to build it again")
-    if file is None:
+    path = output or tables_folder() / f"{chosen.name}-{target}{TABLE_SUFFIX}"
+    options.refuse_existing(path, force=force)
+    if output is None:
         with os_errors_as(SolvingError, str(path.parent)):
             path.parent.mkdir(parents=True, exist_ok=True)
     with StatusLine(quiet=quiet) as line, _reporting_unfinished(path):
@@ -278,7 +274,7 @@ def build(
 
 
 def size_text(positions: Positions) -> str:
-    """Return the announcement of a table's size before it is built."""
+    """Return the text that announces a table's size before it is built."""
     room = math.ceil(positions.count * BYTES_PER_POSITION / 1e6)
     return f"{positions.name} has {positions.count:,} positions: a file of up to {room:,} MB"
 
@@ -314,7 +310,7 @@ def query(
 
 @app.command(cls=options.Command)
 def check(table: TableArgument, json: options.JsonOption = False) -> None:
-    """Read every byte of a table and report whether the file is intact."""
+    """Read every byte of a table, and report whether the file is intact."""
     from py2048.players.solving.tables import load_table
 
     with StatusLine(quiet=json):

@@ -1,4 +1,4 @@
-"""``train`` and ``weights``: train n-tuple networks and inspect their files."""
+"""``train`` and ``weights``, which train n-tuple networks and inspect their files."""
 
 from __future__ import annotations
 
@@ -22,15 +22,11 @@ from py2048.presentation.streams import INTERRUPTED, StatusLine, complain
 
 if TYPE_CHECKING:
     from py2048.lab.training.boards import ScoreTally
-    from py2048.lab.training.run import CurvePoint, Listener, StopCriteria, TrainingRun
+    from py2048.lab.training.run import CurvePoint, StopCriteria, TrainingRun
     from py2048.players.ntuple.network import StageRecord
 
 Settings = dict[str, Any]
 
-NOTHING_LEFT = (
-    "nothing is left to train, because the limits count from the beginning: give a larger one, "
-    "such as --minutes"
-)
 CALIBRATION_GAMES = 200
 
 
@@ -77,7 +73,7 @@ class TrainOptions:
     ] = None
 
     def chosen(self) -> Settings:
-        """Return the given settings. Options override ``--set``."""
+        """Return the settings that were given. Options override ``--set``."""
         names = "rules", "threads", "device", "games", "minutes"
         found = {name: getattr(self, name) for name in names}
         found["seed"] = options.chosen_seed(self.seed)
@@ -86,23 +82,22 @@ class TrainOptions:
 
 
 def train(
-    folder: Annotated[Path, typer.Argument(help="Where checkpoint, curve and weights are kept.")],
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="Where checkpoint, curve and weights are kept.")
+    ],
     given: TrainOptions,
     weights: Annotated[
         str | None, options.taking("FILE", "Initial weights; or: shipped.", words=_initial)
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue from the checkpoint.")] = False,
     plot: options.PlotOption = None,
-    tensorboard: Annotated[
-        bool, typer.Option("--tensorboard", help="Log the curve in FOLDER for TensorBoard.")
-    ] = False,
     quiet: options.QuietOption = False,
 ) -> int:
     """Train an n-tuple network in FOLDER. Ctrl-C stops and saves; --resume continues.
 
-    SIGTERM, by which systemd and clusters end a job, does the same; the exit status is then 130.
-    If the settings have bands, these are trained one after the other. The device cuda plays
-    thousands of games at once on a GPU, and reference does the same on the CPU.
+    SIGTERM, with which systemd and clusters end a job, has the same effect, and the exit status is
+    then 130. If the settings have bands, these are trained one after the other. The device cuda
+    plays thousands of games at once on a GPU, and the device reference does the same on the CPU.
     """
     from py2048.lab.training import run as training
 
@@ -112,23 +107,20 @@ def train(
     if resume and (weights or chosen.get("weights")):
         raise WeightsError("--resume keeps the weights: leave out --weights")
     if "bands" in kept or (resume and (folder / training.PLAN).exists()):
-        if plot or tensorboard:
-            raise WeightsError(
-                "--plot and --tensorboard do not support bands: see last-stretch.csv in FOLDER"
-            )
+        if plot:
+            raise WeightsError("--plot does not support bands: see last-stretch.csv in FOLDER")
         chosen |= {"weights": weights} if weights else {}
         return _ascend(folder, given.config, chosen, resume=resume, quiet=quiet)
     values, limits = training.split_settings(kept, chosen)
     plots.check_plots(plot)
-    listeners: list[Listener] = [] if quiet else [_print_point]
-    listeners += [training.event_log(folder)] if tensorboard else []
+    show = (lambda _: None) if quiet else _print_point
     with _sigterm_as_ctrl_c(), StatusLine(quiet=quiet) as line:
         run = training.open_run(folder, values, weights or "", resume=resume)
         stop = training.stop_criteria(limits, run.stop)
         if run.share_of(stop) >= 1:
-            complain(NOTHING_LEFT)
+            complain("nothing is left to train: the limits count from the beginning")
         try:
-            run.run(stop, lambda: line.tell(_progress(run, stop)), listeners)
+            run.run(stop, lambda: line.tell(_progress(run, stop)), show)
             status = 0
         except KeyboardInterrupt:
             print("stopped and saved: --resume continues")
@@ -169,7 +161,7 @@ def _sigterm_as_ctrl_c() -> Iterator[None]:
 
 
 def _setting(text: str) -> tuple[str, Any]:
-    """Parse ``name=value``. A value that is not TOML is taken as a string."""
+    """Parse ``name=value``. The value is TOML, or otherwise a plain string."""
     name, equals, value = (part.strip() for part in text.partition("="))
     if not equals or not name.replace("_", "").isalnum():
         raise WeightsError(f"--set {text!r}: write name=value, such as lambda=0.5")
@@ -182,8 +174,8 @@ def _setting(text: str) -> tuple[str, Any]:
 def _ascend(
     folder: Path, config: Path | None, changes: Settings, *, resume: bool, quiet: bool
 ) -> int:
-    """Train the bands of a plan. A copy of the plan is kept in the folder."""
-    need_compiler("training")  # even with a GPU, because games from saved boards need it
+    """Train the bands of a plan, which is copied to the folder."""
+    need_compiler("training")  # even with a GPU, games from saved boards run on the CPU
     from py2048.lab.training.ascent import Ascent, plan_from
     from py2048.lab.training.run import PLAN, check_free, folder_lock, load_toml
 
@@ -215,8 +207,8 @@ def weights(
     file: Annotated[
         Path, options.word("FILE", "A file that py2048 train made.", options.weights_files)
     ],
-    pack: Annotated[
-        Path | None, options.taking("FILE", "Write the network in the packed format.")
+    output: Annotated[
+        Path | None, options.output("Write the network in the packed format.")
     ] = None,
     step: Annotated[
         float, typer.Option(min=1e-6, max=1e9, help="Points per unit of a packed weight.")
@@ -246,7 +238,7 @@ def weights(
     from py2048.players.search.searcher import Searcher
 
     data: Settings = files.checked_header_of(file) | {"bytes": file.stat().st_size}
-    network = files.load(file) if pack or games or calibrated else None
+    network = files.load(file) if output or games or calibrated else None
     first, kept, at_once = options.chosen_seed(seed) or 0, files.load_records(file), threads or 1
     with StatusLine(quiet=json):
         if network and calibrated:
@@ -259,9 +251,9 @@ def weights(
             data["records"] = {"games": kept.games, "seed": kept.seed, "stages": stages}
         if network and games:
             data["strength"] = _strength(evaluate(network, games, first, threads=at_once))
-        if network and pack:
-            small = files.save_packed(network, pack, step=step, prune=prune)
-            data["packed"] = {"file": str(pack), "bytes": pack.stat().st_size}
+        if network and output:
+            small = files.save_packed(network, output, step=step, prune=prune)
+            data["packed"] = {"file": str(output), "bytes": output.stat().st_size}
             if games:
                 tally = evaluate(small, games, first, threads=at_once)
                 data["packed"]["strength"] = _strength(tally)
@@ -303,7 +295,7 @@ def _print_weights(data: Settings, stages: Sequence[StageRecord]) -> None:
 
 
 def _training(entry: Settings) -> str:
-    """Describe a history entry, any part of which may be missing."""
+    """Describe a history entry. Any field may be missing."""
     what = "band {}, {}: ".format(*entry["band"]) if "band" in entry else ""
     counts = [f"{entry[name]:,} {name}" for name in ("games", "moves") if name in entry]
     counts += [f"{entry['seconds']} s"] if "seconds" in entry else []

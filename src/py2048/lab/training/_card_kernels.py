@@ -1,22 +1,24 @@
-"""Reference implementation of the GPU's training algorithm, for the CPU.
+"""CPU reference implementation of the GPU's training algorithm.
 
-``card.cu`` is the GPU version, and both give the same weights bit for bit.
+The GPU version, ``card.cu``, computes the same weights, bit for bit.
 
-Many games are played in parallel, one step at a time. Each step has two halves. `play` makes the
-best move of each game and computes the error of its oldest waiting afterstate. The error, in 64ths
-of a point, and a count are added to one 64-bit integer per weight of that afterstate; integer sums
-do not depend on the order. `learn` then changes each of these weights by the *mean* of its errors,
-at its coherent learning rate, and starts new games.
+Many games are played in parallel, one step at a time. Each step has two halves. The first half,
+`play`, makes the best move in each game and computes the error of the oldest afterstate that is
+waiting for an update. For each weight of this afterstate, the error in 64ths of a point and a count
+are added to a 64-bit integer. Sums of integers do not depend on the order of the games. The second
+half, `learn`, updates these weights and starts new games. Each update is the *mean* of a weight's
+errors, scaled by its coherent learning rate.
 
-An afterstate is updated when `delay` later ones are known (delayed TD(λ)). After the end of a game,
-the remaining ones are updated one per step.
+An afterstate is updated when `delay` later afterstates are known (delayed TD(λ)). When a game ends,
+each further step updates one of its remaining afterstates.
 
-A *band* has the same values and endings as in ``_td_kernels.py``. The fixed part of each value is
-computed in 64 bits and rounded once, and sums of 16-bit weights are exact in any order. A reward
-includes the increase of the fixed part, so that the weights learn only the remainder. A whole
-network is treated as a band that never ends, above an empty network.
+A *band* has the same values as in ``_td_kernels.py``, and ends in the same way. The fixed part of a
+value is computed in 64 bits and rounded once. Sums of 16-bit weights are exact, so their order does
+not matter. Rewards include the increase of the fixed part, so the weights learn only the rest of
+the value. A whole network is treated as a band that never ends, above an empty network.
 
-Each place initially holds a finished game without a key, so its first game starts like any other.
+Each slot initially contains a finished game without a key, so that its first game starts like all
+later games.
 """
 
 from __future__ import annotations
@@ -47,24 +49,28 @@ GAME = np.dtype(
 )
 """State of a game.
 
-`board` and `key` are its board and random key. `early` and `late` are the boards after the last two
-powers of two of moves, from which a restart in the middle is chosen. `updated` is the afterstate
-that learns in this step, or 0, and `waiting` the start board of the next game, or 0. `played` and
-`number` count the moves and games of this place. `moves` and `score` belong to the current game.
-`state` is `PLAYING`, `IDLE`, `DEAD` or `PASSED`. `count` afterstates wait in the ring from position
-`head`. `whole` tells whether the game started by the rules or from a saved board. `fixed` is the
-fixed part of the last value, or the target of the last afterstate after the end.
+`board` and `key` are the game's board and random key. `early` and `late` are the boards at the last
+two move numbers that are powers of two. Restarts in the middle of a game begin from these boards.
+`updated` is the afterstate that this step updates, and `waiting` is the start board of the next
+game; each may be 0. `played` and `number` count the moves and games of this slot. `moves` and
+`score` belong to the current game. `state` is `PLAYING`, `IDLE`, `DEAD` or `PASSED`. In the ring,
+`count` afterstates are waiting, starting at position `head`. `whole` is true if the game started as
+the rules define, not from a saved board. `fixed` is the fixed part of the last value. When the game
+ends, `fixed` becomes the target for the last afterstate.
 """
 PENDING = np.dtype([("after", np.uint64), ("reward", np.float32), ("value", np.float32)])
 LEARNING = np.dtype([("sum", np.uint64), ("balance", np.float32), ("size", np.float32)])
-"""Stored per weight: the errors of this step, and E and A of temporal coherence."""
+"""Values stored for each weight: this step's errors, and the sums E and A of temporal coherence
+learning.
+"""
 PLAYED, NUMBER = 6, 7
 """Word offsets in `GAME`."""
 PLAYING, IDLE, DEAD, PASSED = range(4)
 FINISHED, SUM, SQUARES, RANKS_FROM = range(4)
 PASSES, RESULTS = 19, 20
-"""Places in results. The first are as in ``_td_kernels.py``, followed by the number of games by
-largest rank and the number of games that left their band upwards.
+"""Indices of the results. The first three are those of ``_td_kernels.py``. `RANKS_FROM` begins the
+number of games by largest rank, and `PASSES` is the number of games that passed the end of their
+band.
 """
 
 RING, PLACES = 8, np.uint64(7)
@@ -75,14 +81,14 @@ LARGE, HALF, LOWEST = np.float32(1 << 24), np.float32(0.5), np.float32(-np.inf)
 NOTHING, WHOLE = np.float32(0), np.float32(1)
 ZERO = np.uint64(0)
 QUARTERS = 4
-"""Number of partial sums of an update."""
+"""Number of partial sums that are added to compute a board's value."""
 
 
 class CardParams(NamedTuple):
     """Settings of games and learning, named as in `TrainingConfig`."""
 
     root: Word
-    """Key of the seed of all games."""
+    """Random key derived from the seed of all games."""
     learning_rate: np.float32
     lambda_: np.float32
     delay: np.uint32
@@ -90,11 +96,11 @@ class CardParams(NamedTuple):
     restart_after: np.uint64
     is_learning: np.uint32
     once: np.uint32
-    """Whether each place plays a single game."""
+    """Whether each slot plays only a single game."""
 
 
 class CardState(NamedTuple):
-    """Complete state of a training in device memory, where records are words."""
+    """The complete training state in device memory, with records stored as words."""
 
     weights: Any
     """float32 `[size]`."""
@@ -103,13 +109,15 @@ class CardState(NamedTuple):
     games: Any
     """`GAME` `[places]`, or uint64 `[places, 10]`."""
     ring: Any
-    """Waiting afterstates: `PENDING` `[places, RING]`, or uint64 `[places, RING, 2]`."""
+    """Afterstates waiting for an update, as `PENDING` `[places, RING]` or uint64 `[places, RING,
+    2]`.
+    """
     results: Any
     """uint64 `[places, RESULTS]`."""
 
 
 class StepInputs(NamedTuple):
-    """Rules, band and scratch arrays of a step."""
+    """The rules, the band and the scratch arrays of a step."""
 
     spec: PackedBoardSpec
     start_low: int | np.int64
@@ -122,12 +130,12 @@ class StepInputs(NamedTuple):
     rows: Any
     """Scratch indices, uint64 `[1, active]`."""
     rows_below: Any
-    """Scratch indices for the network below, uint64 `[1, active]`."""
+    """Scratch indices for the base network, uint64 `[1, active]`."""
 
 
 @kernel(inline=True, borrows=True)
 def spawned(board: Word, word: Word, tiles: TileTable, inputs: StepInputs) -> Word:
-    """Return a board after the spawn given by a random word."""
+    """Return a board with the spawn that a random word determines."""
     cells = inputs.spec.cells
     after, _ = spawn_packed(board, ZERO, cells, word, tiles.ranks, tiles.cumulative)
     return np.uint64(after)
@@ -135,7 +143,7 @@ def spawned(board: Word, word: Word, tiles: TileTable, inputs: StepInputs) -> Wo
 
 @kernel(borrows=True)
 def begin_game(game: Any, place: int, inputs: StepInputs, params: CardParams) -> None:
-    """Start the next game in a place, with the same seeds as thread `place` of a `Trainer`."""
+    """Start the next game in a slot, with the same seeds as thread `place` of a `Trainer`."""
     key, starts = key_of(draw(params.root, SERIES + np.uint64(place))), inputs.band.starts
     if not params.once:
         key = key_of(draw(key, SERIES + game.number))
@@ -157,7 +165,7 @@ def begin_game(game: Any, place: int, inputs: StepInputs, params: CardParams) ->
 
 @kernel(inline=True, borrows=True)
 def image_sum(weights: Any, row: Any, image: int, first: int, step: int) -> np.float32:
-    """Sum the weights of one symmetric image over every `step`-th tuple."""
+    """Sum the weights of every `step`-th tuple in a symmetric image."""
     total = NOTHING
     for number in range(first, len(row) // 8, step):
         total += weights[row[8 * number + image]]
@@ -166,7 +174,7 @@ def image_sum(weights: Any, row: Any, image: int, first: int, step: int) -> np.f
 
 @kernel(borrows=True)
 def tree_sum(weights: Any, row: Any, first: int, step: int) -> np.float32:
-    """Sum the weights of all symmetric images."""
+    """Sum the weights of all symmetric images of a board."""
     a = image_sum(weights, row, 0, first, step) + image_sum(weights, row, 1, first, step)
     b = image_sum(weights, row, 2, first, step) + image_sum(weights, row, 3, first, step)
     c = image_sum(weights, row, 4, first, step) + image_sum(weights, row, 5, first, step)
@@ -176,7 +184,7 @@ def tree_sum(weights: Any, row: Any, first: int, step: int) -> np.float32:
 
 @kernel(borrows=True)
 def quartered_sum(weights: Any, row: Any) -> np.float32:
-    """Return a board's value, summed in the order of an update."""
+    """Return a board's value, summed in the same order as in an update."""
     a = tree_sum(weights, row, 0, QUARTERS) + tree_sum(weights, row, 1, QUARTERS)
     b = tree_sum(weights, row, 2, QUARTERS) + tree_sum(weights, row, 3, QUARTERS)
     return a + b
@@ -184,7 +192,7 @@ def quartered_sum(weights: Any, row: Any) -> np.float32:
 
 @kernel(borrows=True)
 def target_of(ring: Any, head: Word, count: Word, latest: np.float32, lambda_: Any) -> np.float32:
-    """Return the target of the first waiting afterstate; `latest` is that of the last."""
+    """Return the oldest waiting afterstate's target. `latest` is the newest one's target."""
     target, step = latest, count - ONE
     while step > ZERO:
         later = ring[(head + step) & PLACES]
@@ -195,7 +203,7 @@ def target_of(ring: Any, head: Word, count: Word, latest: np.float32, lambda_: A
 
 @kernel(borrows=True)
 def note_error(learning: Any, row: Any, error: np.float32) -> None:
-    """Add an error to the error sums of a board's weights."""
+    """Add an error to the error sums of all weights of a board."""
     error = min(max(error, -MAX_ERROR), MAX_ERROR)
     units = np.uint64(np.int64(np.rint(error * RESOLUTION)))
     for index in row:
@@ -206,12 +214,12 @@ def note_error(learning: Any, row: Any, error: np.float32) -> None:
 def change_weight(
     weights: Any, learning: Any, index: Word, share: np.float32, params: CardParams
 ) -> None:
-    """Change a weight by its share of its mean error, once per step."""
+    """Correct a weight by its mean error, scaled by the learning rate and `share`."""
     met = learning[index]
     total, met.sum = met.sum, 0
     count = total & COUNTS
     if count == ZERO:
-        return
+        return  # the error has already been applied in this step
     error = np.float32(np.int64(total - count) >> np.int64(20)) / (np.float32(count) * RESOLUTION)
     rate = abs(met.balance) / met.size if met.size > NOTHING else WHOLE
     weights[index] += params.learning_rate * rate * error * share
@@ -224,7 +232,7 @@ def change_weight(
 
 @kernel(borrows=True)
 def end_game(game: Any, result: Any, place: int, inputs: StepInputs, params: CardParams) -> None:
-    """Store the result of the game in a place, if any, and start the next one."""
+    """Count a finished game if it started as the rules define, and start the slot's next game."""
     if game.whole:
         score, rank = np.uint64(game.score), ZERO
         for cell in range(16):
@@ -250,7 +258,7 @@ def end_game(game: Any, result: Any, place: int, inputs: StepInputs, params: Car
 
 @kernel(borrows=True)
 def spawn_after(game: Any, after: Word, reward: Any, inputs: StepInputs) -> None:
-    """Spawn a tile after a move and update the game's counters."""
+    """Spawn a tile after a move, and update the counters of the game."""
     game.board = spawned(after, draw(game.key, np.uint64(game.moves)), inputs.spawn, inputs)
     game.score += np.uint32(reward)
     game.moves += np.uint32(1)
@@ -260,7 +268,7 @@ def spawn_after(game: Any, after: Word, reward: Any, inputs: StepInputs) -> None
 
 
 def make_choose_kernel(code: Code, below_code: Code) -> Any:
-    """Build the kernel that chooses a move."""
+    """Compile the kernel that chooses a move."""
     indices_of = network.make_indices_kernel(code)
     indices_below = network.make_indices_kernel(below_code)
 
@@ -270,8 +278,8 @@ def make_choose_kernel(code: Code, below_code: Code) -> Any:
     ) -> tuple[Word, np.float32, np.float32, np.float32, bool]:
         """Return the best afterstate of board 0, or 0 if no move is legal.
 
-        The other results are its points, the trainable and the fixed part of its value, and whether
-        the tile that ends the band is made.
+        The other results are the points of the move, the trainable part of its value, the fixed
+        part of its value, and whether the move creates the tile that ends the band.
         """
         boards, rows, below = inputs.boards, inputs.rows, inputs.rows_below
         spec, band = inputs.spec, inputs.band
@@ -306,13 +314,13 @@ Step = Callable[[CardState, StepInputs, CardParams, Any], None]
 
 @cache
 def make_play_kernel(code: Code, below_code: Code) -> Step:
-    """Build the first half of a step, for the tuples of both networks."""
+    """Build the kernel `play`, the first half of a step, for the tuples of band and base."""
     indices_of = network.make_indices_kernel(code)
     choose = make_choose_kernel(code, below_code)
 
     @kernel(borrows=True)
     def play(state: CardState, inputs: StepInputs, params: CardParams, active: int) -> None:
-        """Play a move in each of the first `active` games and record errors."""
+        """Play a move in each of the first `active` games, and record the errors."""
         weights, boards, rows = state.weights, inputs.boards, inputs.rows
         for place in range(active):
             game, waiting = state.games[place], state.ring[place]
@@ -357,12 +365,12 @@ def make_play_kernel(code: Code, below_code: Code) -> Step:
 
 @cache
 def make_learn_kernel(code: Code) -> Step:
-    """Build the second half of a step, for a network's tuples."""
+    """Compile the kernel `learn` (the second half of a step) for a network's tuples."""
     indices_of = network.make_indices_kernel(code)
 
     @kernel(borrows=True)
     def learn(state: CardState, inputs: StepInputs, params: CardParams, active: int) -> None:
-        """Apply the recorded errors, and replace finished games with new ones."""
+        """Apply the recorded errors, and replace finished games with new games."""
         boards, rows = inputs.boards, inputs.rows
         share = WHOLE / np.float32(rows.shape[1])
         for place in range(active):

@@ -1,26 +1,27 @@
 """Kernels for temporal-difference learning of n-tuple networks.
 
 Each thread plays greedily and stores the afterstates of its game, the *trajectory*. When the game
-ends or the trajectory is full, the values of these afterstates are updated from the last to the
-first, towards
+ends or the trajectory is full, the values of these afterstates are updated, from the last to the
+first. Each value moves towards its target:
 
     target(t) = reward(t + 1) + (1 - λ) * value(t + 1) + λ * target(t + 1)
 
-where ``value(t + 1)`` was updated just before. The value after the end of a game is 0. A trajectory
-of one afterstate gives TD(0) after every move, and one of a whole game gives TD(λ).
+where ``value(t + 1)`` was updated in the previous step. The value after the end of a game is 0. A
+trajectory of a single afterstate gives TD(0) after every move, and a trajectory of a whole game
+gives TD(λ).
 
 With temporal coherence [1], each weight has its own learning rate ``|E| / A``. `E` is the sum of
-the weight's errors and `A` the sum of their absolute values, so a weight learns fast while its
-errors agree and slowly when they cancel. `E` and `A` are stored next to the weight, in the same
-cache line.
+the weight's errors and `A` the sum of their absolute values. A weight's rate is high while its
+errors have the same sign, and low once they cancel out. `E` and `A` are stored next to the weight,
+in the same cache line.
 
-Threads share the weights without locks. A lost update does no more harm than noise [2].
+Threads share the weights without locks, because lost updates do no more harm than noise [2].
 
-A *band* is trained from saved boards, in games that end when they leave the band. Only the band's
-own weights learn. They are added to a fixed part, which is the value of the network below minus its
-measured overestimate. A game ends when no move is legal (worth 0), when the tile that ends the band
-is made (worth the band's goal), or when the sum of the board reaches the band above (worth the
-value by that band).
+A *band* is trained on games that start from saved boards and end when the board leaves the band.
+Only the band's own weights are updated. The value of a board is the sum of its weights plus a fixed
+part, which is the value of the network below minus its measured overestimate. A game ends with the
+value 0 when no move is legal, with the band's goal when the tile that ends the band is created, or
+with the value of the band above when the board's sum reaches that band.
 
 [1] Beal & Smith, "Temporal coherence and prediction decay in TD learning", IJCAI 1999;
     Jaśkowski, "Mastering 2048 with delayed temporal coherence learning", 2016.
@@ -68,42 +69,42 @@ Doubles = NDArray[np.float64]
 ZERO, TWO = np.uint64(0), np.uint64(2)
 NONE = np.float32(0)
 TERMINAL = np.int64(-1)
-"""Stage of an afterstate that ends the game."""
+"""Stage number of afterstates that end the game."""
 
-# Places in `WorkerState.progress`.
+# Indices into `WorkerState.progress`.
 GAMES, MOVES, NEXT_STAGE, WAITING = 0, 1, 2, 3
 PROGRESS = 4
 
-# Places in `WorkerState.scores`. They count complete games; in a band they count games from saved
-# boards, and `PASSED` counts those that made the target tile or reached the band above.
+# Indices of `WorkerState.scores`, which counts complete games. For a band, only games from saved
+# boards count. `PASSED` counts those that reached the target tile or the band above.
 FINISHED, SUM, SQUARES = 0, 1, 2
 PASSED = SUM
 SCORES = 3
 
-# Places in `WorkerState.boards`: the board, its four afterstates, and the next game's start.
+# Indices of `WorkerState.boards`: the board, its four afterstates, and the next game's start board.
 BOARD, WAITING_BOARD, BOARDS = 0, 5, 6
 
 CAROUSEL_DRAW = START + np.uint64(1 << 32)
-"""Counter of the random draw that chooses a later stage's start board."""
+"""Counter of the random draw that chooses a start board for a later stage."""
 
 
 class TDParams(NamedTuple):
-    """Settings of games and learning."""
+    """Settings of the games and of the learning algorithm."""
 
     learning_rate: float
-    """Share of its error that an afterstate corrects, divided among its weights."""
+    """Share of an afterstate's error that an update corrects, divided evenly among the weights."""
     lambda_: float
     """λ, from 0 to 1."""
     temporal_coherence: bool
-    """Whether each weight adapts its learning rate."""
+    """Whether the learning rate of each weight is adapted."""
     carousel: bool
-    """Whether games start in each stage in turn."""
+    """Whether each game starts one stage later than the previous game, in a cycle."""
     restart_length: Int
-    """After a game with more moves, the next starts from its middle; 0 for never."""
+    """Games with more moves than this are restarted from the middle. 0 disables restarts."""
     restart_after: Int
-    """Moves per thread before restarts begin."""
+    """Number of moves per thread before restarts begin."""
     rules: Longs
-    """Numbers of the rules, as in `RuleArrays`."""
+    """Numbers that describe the rules, as in `RuleArrays`."""
     start_ranks: NDArray[np.uint8]
     start_cumulative: Words
     ranks: NDArray[np.uint8]
@@ -120,28 +121,28 @@ class WorkerState(NamedTuple):
     rewards: Doubles
     stages: Longs
     fixed: Doubles
-    """Part of each afterstate's value that does not learn; 0 except in a band."""
+    """Untrained part of each afterstate's value. It is 0 if no band is trained."""
     starts: Any
-    """Boards with which later stages began, of type `Boards`, equally many per stage."""
+    """First boards of later stages, of type `Boards`: the same number for each stage."""
     started: Longs
-    """How many times each stage was reached, int64 `[stages]`."""
+    """Number of times that each stage was reached, int64 `[stages]`."""
     progress: Longs
     scores: Doubles
     tiles: Longs
     """Number of complete games by largest rank, int64 `[64]`."""
     indices: Words
-    """Weight indices, uint64 `[6, …]`: four afterstates, the updated and the next one."""
+    """Weight indices of six afterstates: the four moves, the one to update, and the next turn's."""
     points: Longs
     after: Longs
     values: Doubles
     below_indices: Words
-    """Indices of the afterstates in the network below a band, uint64 `[4, …]`."""
+    """Weight indices of four afterstates, for the network below a band: uint64 `[4, …]`."""
     parts: Doubles
-    """Part of each move's value that does not learn in a band, float64 `[4]`."""
+    """Untrained part of each move's value in a band: float64 `[4]`."""
 
 
 class BandView(NamedTuple):
-    """A `Band`, and the points per unit of its weights."""
+    """A `Band` for the kernels. `step` is the number of points per unit of its weights."""
 
     ending: Word
     least: np.int64
@@ -149,31 +150,31 @@ class BandView(NamedTuple):
     slope: float
     goal: float
     end: np.int64
-    """Sum at which the band above begins."""
+    """Tile sum at which the next higher band begins."""
     step: np.float32
 
 
 class BandInputs(NamedTuple):
-    """What a band is trained on. For a whole network, there is nothing below and no boards."""
+    """Inputs for training a band. A whole network has an empty base network and no boards."""
 
     spec: Any
     """A `PackedBoardSpec` for the network below."""
     below: Weights
-    """Weights of the network below, in units of `step` points."""
+    """Weights of the network below the band, in units of `step` points."""
     step: np.float32
     own: BandView
     above_weights: Weights
     above: BandView
     starts: Any
-    """Boards from which games start, of type `Boards`. If empty, games start by the rules."""
+    """Start boards, of type `Boards`. If there are none, games start as the rules define."""
 
 
 class TrainingInputs(NamedTuple):
-    """The network in training, the rules and the settings."""
+    """The network to train, the rules and the settings."""
 
     spec: BoardSpec
     weights: Weights
-    """Trainable weights. With temporal coherence, each is followed by its E and A."""
+    """Trainable weights. With temporal coherence, each weight is followed by its E and A."""
     values: ValueParams
     params: TDParams
     band: BandInputs
@@ -183,7 +184,7 @@ Train = Callable[[TrainingInputs, WorkerState, Word, Int, Int], None]
 
 
 class Operations(NamedTuple):
-    """Operations of one kind of board, from ``players/ntuple/_network_kernels.py``."""
+    """Operations on one kind of board, from ``players/ntuple/_network_kernels.py``."""
 
     slide_all: Any
     indices_of: Any
@@ -193,19 +194,20 @@ class Operations(NamedTuple):
     sum_of: Any
 
 
-# --- values, and what is learnt from a trajectory -------------------------------------------------
+# --- values, and learning from a trajectory -------------------------------------------------
 
 
 def make_rate_kernel(given: Operations, stride: Word) -> Any:
-    """Build the kernel that rates moves on one kind of board."""
+    """Compile the kernel that rates moves on one kind of board."""
     slide_all, seen_on, indices_of = given.slide_all, given.seen_on, given.indices_of
 
     @kernel(inline=True, borrows=True)
     def rate(worker: WorkerState, stage: Int, inputs: TrainingInputs) -> Int:
-        """Rate the moves of board 0 and write its afterstates to boards 1 to 4.
+        """Rate the moves of board 0, and write its afterstates to boards 1 to 4.
 
-        Writes the weight indices of each afterstate, the points of each slide (-1 if it is
-        illegal), the stage of each afterstate (or ``TERMINAL``) and the value of each legal move.
+        The kernel writes the weight indices of each afterstate, the points of each slide (-1 if it
+        is illegal), the stage of each afterstate (or ``TERMINAL``), and the value of each legal
+        move.
 
         Returns:
             The best direction, or -1 if no move is legal.
@@ -217,7 +219,7 @@ def make_rate_kernel(given: Operations, stride: Word) -> Any:
         slide_all(boards, spec, points)
         first = np.uint64(stage) * params.size
         for direction in range(4):
-            # Prefetch the weights of all legal moves before the first is needed.
+            # Prefetches the weights of all legal moves before the first weight is needed.
             if points[direction] < 0:
                 continue
             indices_of(boards, direction + 1, spec, indices, direction)
@@ -245,18 +247,18 @@ def make_rate_kernel(given: Operations, stride: Word) -> Any:
 
 @kernel(inline=True, borrows=True)
 def is_passed(boards: Words, slot: Int, points: Int, view: BandView, spec: PackedBoardSpec) -> bool:
-    """Return whether a slide that gained `points` made the tile that ends a band."""
+    """Return whether a slide that earned `points` created the tile that ends a band."""
     if points < np.int64(view.ending):
         return False
     return bool(distinct_sum(boards, slot, spec) & view.ending)
 
 
 def make_view_kernel(indices_of: Any, below_indices_of: Any, stride: Word) -> Any:
-    """Build the kernel that rates moves by a band whose weights are `stride` numbers apart."""
+    """Compile the kernel that rates moves with a band, whose weights are `stride` numbers apart."""
 
     @kernel(borrows=True)
     def rate(worker: WorkerState, weights: Weights, view: BandView, inputs: TrainingInputs) -> Int:
-        """Rate the moves of board 0 as `make_rate_kernel` does; write the fixed parts of values."""
+        """Rate the moves, and write how much the base network contributes to each value."""
         spec, base, params = inputs.spec, inputs.band, inputs.values
         boards, points, values = worker.boards, worker.points, worker.values
         below_indices, indices = worker.below_indices, worker.indices
@@ -268,7 +270,7 @@ def make_view_kernel(indices_of: Any, below_indices_of: Any, stride: Word) -> An
                 fetch(base.below, below_indices, move, below_count, ZERO, ONE)
                 indices_of(boards, move + 1, spec, indices, move)
                 fetch(weights, indices, move, count, ZERO, stride)
-        # A slide keeps the sum.
+        # Slides do not change the sum.
         beyond = sum_packed(boards[BOARD, 0], boards[BOARD, 1]) - view.least
         best, most = np.int64(-1), -np.inf
         for move in range(4):
@@ -294,14 +296,14 @@ def make_view_kernel(indices_of: Any, below_indices_of: Any, stride: Word) -> An
 
 
 def make_band_rate_kernel(indices_of: Any, below_code: Code, stride: Word) -> Any:
-    """Build the kernel that rates moves in a band and, beyond its end, by the band above."""
+    """Compile the kernel that rates moves in a band and, beyond its end, in the band above."""
     below_indices_of = network.make_indices_kernel(below_code)
     rate_own: Callable[..., Int] = make_view_kernel(indices_of, below_indices_of, stride)
     rate_above: Callable[..., Int] = make_view_kernel(indices_of, below_indices_of, ONE)
 
     @kernel(borrows=True)
     def rate(worker: WorkerState, _stage: Int, inputs: TrainingInputs) -> Int:
-        """Rate the moves of board 0; the arguments and results are as in `make_rate_kernel`."""
+        """Rate the moves of board 0. Arguments and results are as in `make_rate_kernel`."""
         band, board = inputs.band, worker.boards[BOARD]
         if sum_packed(board[0], board[1]) < band.own.end:
             return rate_own(worker, inputs.weights, band.own, inputs)
@@ -316,7 +318,7 @@ def make_band_rate_kernel(indices_of: Any, below_code: Code, stride: Word) -> An
 def move_weight(
     weights: Weights, at: Word, old: np.float32, error: np.float32, step: np.float32, coherent: bool
 ) -> np.float32:
-    """Update the weight at `at`, whose value is taken to be `old`; return the change."""
+    """Update the weight at index `at`, whose value is `old`, and return the change."""
     change = step
     if coherent:
         balance, size = weights[at + ONE], weights[at + TWO]
@@ -329,11 +331,11 @@ def move_weight(
 
 
 def make_learn_kernel(indices_of: Any, stride: Word) -> Any:
-    """Build the kernel that learns from a trajectory on one kind of board."""
+    """Compile the kernel that learns from a trajectory on one kind of board."""
 
     @kernel(borrows=True)
     def learn(worker: WorkerState, length: Int, target: float, inputs: TrainingInputs) -> None:
-        """Update values backwards; `target` is the target of the last afterstate."""
+        """Update values from the last afterstate, whose target is `target`, to the first."""
         spec, weights, params = inputs.spec, inputs.weights, inputs.params
         indices, trajectory, stages = worker.indices, worker.trajectory, worker.stages
         count = indices.shape[1] - SPARE
@@ -343,7 +345,8 @@ def make_learn_kernel(indices_of: Any, stride: Word) -> Any:
             indices_of(trajectory, length - 1, spec, indices, row)
         for step in range(length - 1, -1, -1):
             if step > 0:
-                # Prefetch the weights of the next afterstate during the update of this one.
+                # Prefetches the weights of the next afterstate while the current afterstate is
+                # updated.
                 indices_of(trajectory, step - 1, spec, indices, following)
                 first = np.uint64(stages[step - 1]) * size
                 fetch(weights, indices, following, count, first, stride)
@@ -370,7 +373,7 @@ def make_learn_kernel(indices_of: Any, stride: Word) -> Any:
 
 @kernel(borrows=True)
 def stage_after(stage: Int, params: TDParams, worker: WorkerState) -> Int:
-    """Return the starting stage of the game that follows one started in `stage`."""
+    """Return the starting stage of the next game, given the stage in which this game started."""
     following = stage + 1
     if not params.carousel or following == len(worker.started):
         return np.int64(0)
@@ -378,7 +381,7 @@ def stage_after(stage: Int, params: TDParams, worker: WorkerState) -> Int:
 
 
 def make_start_kernel(given: Operations) -> Any:
-    """Build the kernel that sets up a game on one kind of board."""
+    """Compile the kernel that sets up a game on one kind of board."""
     spawn_board, copy_board = given.spawn_board, given.copy_board
 
     @kernel(borrows=True)
@@ -386,7 +389,8 @@ def make_start_kernel(given: Operations) -> Any:
         """Set up the next game on board 0.
 
         Returns:
-            Whether it counts: it starts by the rules or, in a band, from a saved board.
+            Whether the game is counted. False for games that start in the middle of an earlier game
+            or from a later stage.
         """
         spec, params, saved = inputs.spec, inputs.params, inputs.band.starts
         boards, progress = worker.boards, worker.progress
@@ -418,13 +422,13 @@ def make_start_kernel(given: Operations) -> Any:
 
 
 def make_note_kernels(given: Operations) -> tuple[Any, Any, Any]:
-    """Build the kernels that store start boards and results of games."""
+    """Compile the kernels that store start boards and the results of games."""
     spawn_board, copy_board = given.spawn_board, given.copy_board
     seen_on, sum_of = given.seen_on, given.sum_of
 
     @kernel(borrows=True)
     def note_stage(worker: WorkerState, before: Int, after: Int) -> None:
-        """Store the board as a start board if it begins a later stage."""
+        """Store a board as a start board if it is the game's first board in a later stage."""
         if after <= before or len(worker.starts) == 0:
             return
         capacity = len(worker.starts) // len(worker.started)
@@ -434,7 +438,7 @@ def make_note_kernels(given: Operations) -> tuple[Any, Any, Any]:
 
     @kernel(borrows=True)
     def note_middle(worker: WorkerState, length: Int, word: Word, inputs: TrainingInputs) -> None:
-        """Schedule the next game to start from the middle of this one, if it was long."""
+        """Let the next game start from the middle of this game, if this game was long."""
         spec, params = inputs.spec, inputs.params
         if worker.progress[MOVES] < params.restart_after:
             return
@@ -452,7 +456,7 @@ def make_note_kernels(given: Operations) -> tuple[Any, Any, Any]:
         word: Word,
         inputs: TrainingInputs,
     ) -> None:
-        """Add the result of a complete game, after the last spawn if it was won."""
+        """Add the result of a complete game. In a won game, a tile spawns after the last move."""
         spec, params, rules = inputs.spec, inputs.params, inputs.params.rules
         score = np.float64(rules[MERGE_POINTS] * points + rules[LEGAL_POINTS] * moves)
         if is_won:
@@ -471,7 +475,7 @@ def make_note_kernels(given: Operations) -> tuple[Any, Any, Any]:
 
 
 def make_game_kernel(given: Operations, stride: Word, below_code: Code) -> Any:
-    """Build the kernel that plays one game and learns from it; as in `make_train_kernel`."""
+    """Compile the kernel that plays a game and learns. See `make_train_kernel` for arguments."""
     spawn_board, copy_board, seen_on = given.spawn_board, given.copy_board, given.seen_on
     is_band = bool(below_code)
     if is_band:
@@ -483,9 +487,9 @@ def make_game_kernel(given: Operations, stride: Word, below_code: Code) -> Any:
 
     @kernel(borrows=True)
     def record(worker: WorkerState, length: Int, best: Int, inputs: TrainingInputs) -> Int:
-        """Append the current afterstate to the trajectory; return the new length.
+        """Append the current afterstate to the trajectory, and return the new length.
 
-        If the trajectory is full, learn from it first.
+        If the trajectory is full, the kernel learns from it first.
         """
         if length == len(worker.rewards):
             learn(worker, length, worker.values[best], inputs)
@@ -498,7 +502,7 @@ def make_game_kernel(given: Operations, stride: Word, below_code: Code) -> Any:
 
     @kernel(borrows=True, expand=True)
     def play_game(inputs: TrainingInputs, worker: WorkerState, key: Word) -> Int:
-        """Play one game and learn from it; return the number of moves."""
+        """Play a game and learn from it. Return the number of moves."""
         boards, after, spec, params = worker.boards, worker.after, inputs.spec, inputs.params
         is_whole = begin(worker, key, inputs)
         stage = stage_of(seen_on(boards, BOARD, spec), inputs.values.stages)
@@ -512,7 +516,7 @@ def make_game_kernel(given: Operations, stride: Word, below_code: Code) -> Any:
             copy_board(boards, best + 1, boards, BOARD)
             if after[best] == TERMINAL:
                 target = worker.values[best]
-                moves += np.int64(not is_band)  # the slide that leaves a band does not count
+                moves += np.int64(not is_band)  # a band's last slide is not counted
                 break
             length = record(worker, length, best, inputs)
             word = draw(key, np.uint64(moves))
@@ -544,7 +548,7 @@ def sum_on_packed(boards: Words, slot: Int) -> np.int64:
 
 @kernel(inline=True, borrows=True)
 def sum_on_cells(boards: NDArray[np.uint8], slot: Int) -> Int:
-    """Return the sum of the tiles on a board of cells."""
+    """Return the sum of the tiles on a board that is stored by cells."""
     return sum_cells(boards[slot])
 
 
@@ -565,13 +569,13 @@ OPERATIONS = {
 
 @cache
 def make_train_kernel(kind: str, stride: int, code: Code = (), below_code: Code = ()) -> Train:
-    """Build the training loop for one kind of board.
+    """Compile the training loop for one kind of board.
 
     Args:
-        kind: As in `NetworkLayout.kind`.
-        stride: Distance between two weights.
-        code: Tuples of a 4x4 network, for which the kernel is specialised.
-        below_code: Tuples of the network below, if a band is trained.
+        kind: The kind of board, as in `NetworkLayout.kind`.
+        stride: Distance between two consecutive weights.
+        code: Tuples of a 4x4 network for which the kernel is specialised.
+        below_code: If a band is trained, the tuples of the network below the band.
     """
     given = OPERATIONS[kind]
     if code:
@@ -581,7 +585,7 @@ def make_train_kernel(kind: str, stride: int, code: Code = (), below_code: Code 
     def train(
         inputs: TrainingInputs, worker: WorkerState, seed: Word, games: Int, moves: Int
     ) -> None:
-        """Train until `games` or `moves` are reached, and finish the last game."""
+        """Train for `games` games, or until a game ends after at least `moves` moves."""
         progress, played = worker.progress, np.int64(0)
         for _ in range(games):
             if played >= moves:

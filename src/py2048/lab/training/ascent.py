@@ -1,9 +1,9 @@
-"""Train the bands of a network one after the other, from the end of the game backwards.
+"""Train the bands of a network one after another, from the end of the game backwards.
 
-An *ascent* works in a folder. For each band in its plan, the ascent collects boards from games,
-measures how much the base network overestimates them, trains the band on these boards, and keeps
-the band if play from held-out boards improves at every depth. Every step is saved atomically, so an
-ascent that was stopped or killed continues where it left off.
+An *ascent* works in a folder. To train a band of its plan, an ascent collects boards from games,
+measures how much the base network overestimates these boards, and trains the band on them. The band
+is kept if play from held-out boards improves at every search depth. Every step is saved atomically,
+so an interrupted ascent continues where it stopped.
 """
 
 from __future__ import annotations
@@ -55,29 +55,32 @@ from py2048.players.searching import network_for
 
 STRETCHES = "last-stretch.csv"
 COLUMNS = "tile", "least", "depth", "moves", "made", "boards"
-"""Columns of `STRETCHES`: the band's tile and minimum sum, search depth, training moves so far,
-held-out boards from which the target tile was made, and all held-out boards played."""
+"""Columns of `STRETCHES`: the band's tile, the band's minimum sum, the search depth, the training
+moves, the held-out boards from which play reached the target tile, and all held-out boards. The
+last three columns are counts.
+"""
 SIX_TUPLES = "9abdef 4567ab abcdef 69abcd 56adef 489abf"
-"""Default tuples of a network's first band."""
+"""Default tuples of the first band of a network."""
 DEFAULT_STEP = 48.0  # points
 CHUNK_S, FIRST_CHUNK_MOVES = 2.0, 20_000
 GAMES_PER_FILE = 500
 MEASURED_BOARDS = 2000
-"""Maximum number of boards for measuring the overestimate."""
+"""Maximum number of boards used to measure the overestimate."""
 SEARCHED_BOARDS = 200
-"""Maximum number of boards played with search at a checkpoint."""
+"""Maximum number of start boards for games with search at a checkpoint."""
 
 
 @dataclass(frozen=True)
 class CollectPlan:
-    """Games from which boards are collected.
+    """Plan for games whose boards are collected.
 
     Attributes:
         tile: Largest tile of the boards.
         games: Number of games.
         depth: Search depth of the player.
-        continuations: How many times each game is continued from the first board with the tile.
-        after: A smaller tile; games start from the boards of its last stage. 0 starts new games.
+        continuations: Number of times that each game is continued from its first board with `tile`.
+        after: A tile smaller than `tile`. Training games start from boards in this tile's last
+            stage. If 0, games start from the beginning.
     """
 
     tile: int
@@ -96,12 +99,12 @@ class BandPlan:
     """A band to train.
 
     Attributes:
-        tile: Largest tile of its boards.
-        min_sum: Minimum sum of the tiles on its boards.
-        goal: Expected points after the target tile is made.
-        target_tile: Tile that ends the band when it is made. 0 means twice `tile`.
-        moves: Training moves at each learning rate.
-        rates: Learning rates. Temporal coherence is reset before each.
+        tile: Largest tile of the band's boards.
+        min_sum: Minimum tile sum of the band's boards.
+        goal: Expected points after the target tile has been reached.
+        target_tile: The tile that ends the band, or 0 if the band ends at twice `tile`.
+        moves: Number of training moves at each learning rate.
+        rates: Learning rates, used one after another. Temporal coherence is reset each time.
     """
 
     tile: int
@@ -131,7 +134,7 @@ class BandPlan:
 
     @property
     def untrained(self) -> Band:
-        """The band before anything is measured."""
+        """The band before any measurement."""
         return Band(self.tile, self.min_sum, goal=self.goal, makes=self.target_tile)
 
 
@@ -140,26 +143,28 @@ class AscentPlan:
     """Settings of an ascent.
 
     Attributes:
-        collect: Games from which boards are collected.
-        bands: The bands in training order. For each tile, later bands come first.
-        weights: Initial weights file. The default is the network that comes with py2048.
+        collect: Plans for the games whose boards are collected.
+        bands: The bands in the order of training. Bands of the same tile are trained in descending
+            order of `min_sum`.
+        weights: File with the initial weights. The default is the network that comes with py2048.
         rules_text: The rules.
-        tuples: Tuples of the bands. The default is those of the existing bands, or else
-            `SIX_TUPLES`.
-        ranks: Number of ranks that the bands' weights distinguish. 0 means that of the existing
-            bands, or else 16.
-        margin: Points added to the measured overestimate.
-        step: Points per unit of a band's weights. 0 selects the step of the existing
-            bands, or 48 if there are none.
+        tuples: Tuples of the bands. Defaults to the tuples of existing bands, or to `SIX_TUPLES` if
+            there are no bands.
+        ranks: Number of ranks that the weights of the bands distinguish. 0 selects the number of
+            ranks in existing bands, or 16 if there are no bands.
+        margin: Points to add to the measured overestimate.
+        step: Points per unit of the bands' weights. 0 means the step of existing bands, or 48 if
+            there are no bands.
         lambda_: λ of TD(λ).
-        restart_length: After a game with more moves, the next game starts from its middle.
+        restart_length: After a game with more moves than this, the next game starts from the middle
+            of that game.
         depths: Search depths at which a band must improve play to be kept.
-        judged: Number of held-out boards on which improvement is measured.
+        judged: Number of held-out boards for measuring the improvement.
         checkpoint_minutes: Training minutes between checkpoints.
         seed: Seed of all games.
         threads: Number of games played in parallel on the CPU.
         device: Device for training, as in `TrainingConfig`.
-        games_at_once: Number of games played in parallel on that device if it is not the CPU.
+        games_at_once: Number of games played in parallel on devices other than the CPU.
     """
 
     collect: tuple[CollectPlan, ...] = ()
@@ -188,10 +193,10 @@ class AscentPlan:
 
     @property
     def training(self) -> TrainingConfig:
-        """The settings that other kinds of training share.
+        """The settings that all kinds of training share.
 
         Raises:
-            WeightsError: If one is invalid.
+            WeightsError: If a setting is invalid.
         """
         names = "rules_text", "lambda_", "restart_length", "seed", "threads", "device"
         return TrainingConfig(
@@ -200,7 +205,7 @@ class AscentPlan:
 
 
 def plan_from(values: dict[str, Any]) -> AscentPlan:
-    """Create a plan from the values of a TOML file.
+    """Create a plan from the values in a TOML file.
 
     Raises:
         WeightsError: If a name is unknown or a value is invalid.
@@ -230,9 +235,9 @@ class Ascent:
     """An ascent in a folder.
 
     Args:
-        folder: Where boards, the current band's checkpoint and the weights are saved.
+        folder: The folder with the boards, the checkpoint of the current band, and the weights.
         plan: The plan.
-        report: Called with each line of progress.
+        report: Function that receives each line of progress.
     """
 
     def __init__(self, folder: Path, plan: AscentPlan, report: Callable[[str], None]) -> None:
@@ -241,11 +246,11 @@ class Ascent:
         folder.mkdir(parents=True, exist_ok=True)
 
     def run(self) -> None:
-        """Train every band of the plan that has not been trained in this folder.
+        """Train every band of the plan that has not been trained in this folder yet.
 
         Raises:
-            WeightsError: If the plan's tuples, ranks or step differ from those of existing bands,
-                or another process trains in the folder.
+            WeightsError: If the tuples, ranks or step of the plan differ from those of existing
+                bands, or another process trains in the folder.
         """
         path = self.folder / WEIGHTS
         with folder_lock(self.folder):
@@ -269,7 +274,7 @@ class Ascent:
                 self._checkpoint(band).unlink(missing_ok=True)
 
     def _layout_and_step(self, network: Network) -> tuple[NetworkLayout, float]:
-        """Return the bands' layout and weight step."""
+        """Return the layout of the bands and the step of their weights."""
         plan, existing, shape = self.plan, network.bands, self._rules.shape
         tuples = parse_tuples(plan.tuples or SIX_TUPLES, *shape)
         if existing is None:
@@ -297,7 +302,7 @@ class Ascent:
     # --- boards ----------------------------------------------------------------------------------
 
     def boards(self, network: Network, tile: int) -> SavedBoards:
-        """Load the boards of a tile, or play games to collect them."""
+        """Load the saved start boards for a tile. If there are none, play games to collect them."""
         path, plan = self.folder / f"boards-{tile}.npz", self.plan
         if path.exists():
             return SavedBoards.load(path)
@@ -337,7 +342,7 @@ class Ascent:
     # --- a band ----------------------------------------------------------------------------------
 
     def _trained(self, network: Network, band: BandPlan, seed: int, inherited: int) -> Network:
-        """Train a band; return the network, with the band in it if that improves play."""
+        """Train a band; return the network, including the band if the band improves play."""
         training, held_out = self.boards(network, band.tile).of((band.tile, band.min_sum)).split()
         if not len(training) or not len(held_out):
             raise WeightsError(
@@ -368,7 +373,7 @@ class Ascent:
     def _compare(
         self, band: BandPlan, network: Network, trained: Network, boards: SavedBoards, moves: int
     ) -> dict[str, Any]:
-        """Compare play without and with a band; return the history entry's results."""
+        """Compare play with and without a band; return the results for the history."""
         shares, gains = {}, {}
         some = boards.spread(self.plan.judged)
         for depth in self.plan.depths:
@@ -391,9 +396,9 @@ class Ascent:
     def _measure_stretches(
         self, network: Network, band: BandPlan, boards: SavedBoards, moves: int
     ) -> str:
-        """Measure and log the last stretch at each depth; return a description.
+        """Measure the last stretch (see `boards`) at each search depth; return a description.
 
-        With search, fewer boards are played.
+        At depths above 1, fewer boards are played, because search is slow.
         """
         found = []
         for depth in self.plan.depths:
@@ -405,7 +410,7 @@ class Ascent:
     def _play_on(
         self, network: Network, band: BandPlan, boards: SavedBoards, depth: int, moves: int
     ) -> Outcomes:
-        """Play from boards, and log the last stretch after `moves` moves of training."""
+        """Play from saved boards, and log the results after `moves` training moves."""
         outcomes = play_to_tile(
             self._player(network, depth),
             boards,
@@ -423,7 +428,7 @@ class Ascent:
     def _trainer(
         self, network: Network, band: BandPlan, boards: SavedBoards, seed: int
     ) -> tuple[AnyTrainer, dict[str, Any]]:
-        """Create a band's trainer, or load its checkpoint; return the trainer and its notes."""
+        """Create the trainer of a band or load its checkpoint; return the trainer and its notes."""
         path = self._checkpoint(band)
         tuples, ranks = tuples_text(self._layout.tuples), self._layout.ranks
         config = replace(self.plan.training, tuples=tuples, ranks=ranks, seed=seed)
@@ -441,7 +446,7 @@ class Ascent:
     def measured(self, network: Network, planned: BandPlan, boards: SavedBoards) -> Band:
         """Return a copy of the band that stores the base network's measured overestimate."""
         plan, band = self.plan, planned.untrained
-        # Play as at the beginning of training: with the base network, then with the band above.
+        # Until the band is trained, the base network plays, and then the band above takes over.
         if network.bands:
             network = replace(network, bands=network.bands.beyond(band))
         others = network.bands.bands if network.bands else ()
@@ -467,7 +472,7 @@ class Ascent:
         plan: BandPlan,
         held_out: SavedBoards,
     ) -> None:
-        """Train at the current phase's learning rate until the phase's moves are played."""
+        """Train at the learning rate of the current phase until the end of the phase."""
         phase, path = notes["phase"], self._checkpoint(plan)
         chunk, saved = FIRST_CHUNK_MOVES, time.monotonic()
         trainer.config = replace(trainer.config, learning_rate=float(plan.rates[phase]))

@@ -1,7 +1,8 @@
-"""Train one band of a network from saved boards.
+"""Training of a network's band from saved boards.
 
-A `BandTask` makes a `Trainer` or `CardTrainer` learn a band instead of a whole network. Games start
-from saved boards of the band. The network's own weights and those of other bands stay fixed.
+With a `BandTask`, a `Trainer` or `CardTrainer` trains a band instead of a whole network. Games
+start from saved boards of the band. The weights of the network itself and of other bands do not
+change.
 """
 
 from __future__ import annotations
@@ -20,15 +21,16 @@ from py2048.players.ntuple.network import NEVER, Band, Bands, Boards, Network, e
 from py2048.players.ntuple.weights import MAX_STEP
 
 OVERLAP_SUM = 64
-"""How far, in points of sum, a band also learns the boards of the band above. A search
-from the end of a band looks at these boards."""
+"""The training games of a band continue until the board's sum is this far inside the band above,
+because searches near the end of the band evaluate those boards.
+"""
 
 
 class BandTask(NamedTuple):
     """A band to train.
 
     Attributes:
-        network: The network with its finished bands. It must have no stages.
+        network: The network with all finished bands. It must not have stages.
         band: The band.
         starts: Saved boards of the band as packed words, uint64 `[boards, 2]`.
     """
@@ -39,16 +41,16 @@ class BandTask(NamedTuple):
 
     @classmethod
     def whole(cls, rules: Rules) -> BandTask:
-        """Return a band without an end above an empty network, which is a whole network."""
+        """Return a task that trains a whole network as an endless band over an empty network."""
         layout = NetworkLayout(*rules.shape, ((0,),))
         network = Network(layout, rules, np.zeros(layout.weights, np.float32))
         return cls(network, Band(0, 0, makes=int(NEVER)), empty_boards(layout, 0))
 
     def check(self) -> None:
-        """Check that the network can have bands and that there are start boards.
+        """Check that the network can have bands, and that there are start boards.
 
         Raises:
-            WeightsError: If either is not the case.
+            WeightsError: If the network cannot have bands, or there are no start boards.
         """
         if self.network.layout.kind != "4x4" or self.network.layout.stages:
             raise WeightsError("bands are for networks on 4x4 boards without stages")
@@ -57,14 +59,14 @@ class BandTask(NamedTuple):
             raise WeightsError(f"there are no boards with {band.tile} and the sum {band.least}")
 
     def inputs(self, layout: NetworkLayout) -> BandInputs:
-        """Return the inputs that stay fixed during training, given the bands' layout."""
+        """Return the inputs that do not change during training, given the layout of the bands."""
         network, (above, weights) = self.network, self._above(layout)
         end = np.int64(above.least + OVERLAP_SUM) if above.ending else NEVER
         step, own = np.float32(network.step), _view_of(self.band, end, 1.0)
         return BandInputs(network.spec, network.table, step, own, weights, above, self.starts)
 
     def _above(self, layout: NetworkLayout) -> tuple[BandView, NDArray[np.int16]]:
-        """Return the next band of the same tile with its weights, or a band that never begins."""
+        """Return the next band of the same tile and its weights, or placeholders after the last."""
         bands, size = self.network.bands, layout.size
         for number, band in enumerate(bands.bands if bands else ()):
             if bands and band.tile == self.band.tile and band.least > self.band.least:
@@ -75,10 +77,11 @@ class BandTask(NamedTuple):
     def finished_network(
         self, weights: NDArray[np.float32], layout: NetworkLayout, step: float
     ) -> Network:
-        """Return the network with this band, whose weights become multiples of `step`.
+        """Return the network with this band, whose weights are rounded to multiples of `step`.
 
         Raises:
-            WeightsError: If the network's bands have another layout or step.
+            WeightsError: If the network already has bands whose layout or step differs from the
+                arguments.
         """
         rounded = np.rint(weights / np.float32(step))
         table = np.clip(rounded, -MAX_STEP, MAX_STEP).astype(np.int16)

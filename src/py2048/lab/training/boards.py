@@ -1,7 +1,7 @@
-"""Boards collected from games, for training bands and for measuring play from late positions.
+"""Boards collected from games, for training bands and for measuring late play.
 
-The *last stretch* is the share of saved boards from which a player makes the next large tile. It
-takes seconds to measure, whereas complete games take hours.
+The *last stretch* is the share of saved boards from which a player reaches the next large tile.
+Measuring the last stretch takes seconds, whereas playing complete games takes hours.
 """
 
 from __future__ import annotations
@@ -28,28 +28,28 @@ from py2048.players.search.searcher import Searcher, play_games, score_of
 
 KIND = "py2048-boards"
 HELD_OUT_EVERY = 10
-"""Boards of every tenth game are held out of training, for measurements."""
+"""Games whose number is divisible by this are held out from training, for measurements."""
 MOVES_PER_CALL = 8
-"""Moves played per kernel call while the awaited tile may appear at any move."""
+"""Number of moves per kernel call once any move might create the tile that ends the loop."""
 SAMPLES_PER_GAME = 32
 """Number of boards per game whose values are compared with actual outcomes."""
 
 Stage = tuple[int, int]
-"""The largest tile, and the minimum sum of all tiles."""
+"""A stage of the game: the largest tile, and the minimum sum of all tiles."""
 Cells = NDArray[np.uint8]
 Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
 class SavedBoards:
-    """Boards with which games entered a stage.
+    """Boards that were saved when a game reached a new stage.
 
     Attributes:
         rules: The rules.
         cells: Ranks, uint8 `[boards, cells]`.
-        stages: The stage that each board entered, int64 `[boards, 2]`.
-        games: Number of the game of each board, int64 `[boards]`. Continuations of a game share
-            its number.
+        stages: The stage of each board, int64 `[boards, 2]`.
+        games: Number of the game of each board, int64 `[boards]`. All continuations of a game share
+            the game's number.
     """
 
     rules: Rules
@@ -59,7 +59,7 @@ class SavedBoards:
 
     @property
     def words(self) -> NDArray[np.uint64]:
-        """Boards of up to 16 cells packed into words, uint64 `[boards, 2]`."""
+        """Boards with up to 16 cells, packed into words, uint64 `[boards, 2]`."""
         places = np.arange(self.cells.shape[1], dtype=np.uint64) * np.uint64(4)
         ranks = self.cells.astype(np.uint64)
         halves = [ranks & np.uint64(15), ranks >> np.uint64(4)]
@@ -70,16 +70,16 @@ class SavedBoards:
         return self._some((self.stages == stage).all(axis=1))
 
     def last(self) -> SavedBoards:
-        """Select the boards of the last stage."""
+        """Return the boards of the last stage."""
         return self.of(max(map(tuple, self.stages.tolist()), default=(0, 0)))
 
     def split(self) -> tuple[SavedBoards, SavedBoards]:
-        """Split by game into training boards and held-out boards."""
+        """Split the boards into training boards and held-out boards, keeping games together."""
         held_out = self.games % HELD_OUT_EVERY == 0
         return self._some(~held_out), self._some(held_out)
 
     def spread(self, count: int) -> SavedBoards:
-        """Select at most `count` boards from as many games as possible."""
+        """Select at most `count` boards, from as many different games as possible."""
         order = np.argsort(_repeats(self.games), kind="stable")
         chosen = np.zeros(len(order), np.bool_)
         chosen[order[:count]] = True
@@ -101,7 +101,7 @@ class SavedBoards:
         """Load boards from a file.
 
         Raises:
-            WeightsError: If the file is missing, damaged or of another kind.
+            WeightsError: If the file is missing, damaged, or not a file of saved boards.
         """
         with open_archive(path, KIND) as archive:
             arrays = [archive.read(name) for name in ("cells", "stages", "games")]
@@ -112,7 +112,7 @@ class SavedBoards:
 
 
 def concatenated(parts: Sequence[SavedBoards]) -> SavedBoards:
-    """Concatenate boards, renumbering games so that those of different parts differ."""
+    """Concatenate boards, and renumber the games so that each game keeps a unique number."""
     firsts = np.cumsum([0, *(part.games.max(initial=-1) + 1 for part in parts)])
     return SavedBoards(
         parts[0].rules,
@@ -123,7 +123,7 @@ def concatenated(parts: Sequence[SavedBoards]) -> SavedBoards:
 
 
 def _repeats(games: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return for each entry the number of equal entries before it."""
+    """Return the number of earlier equal entries for each entry."""
     order = np.argsort(games, kind="stable")
     _, firsts, counts = np.unique(games[order], return_index=True, return_counts=True)
     repeats = np.empty(len(games), np.int64)
@@ -172,17 +172,17 @@ class OngoingGame:
 
     @property
     def score(self) -> int:
-        """Score earned since the given board, under the rules."""
+        """Points earned since the given board, under the rules."""
         points, moves = self._state[SCORE], self._state[PLY]
         return int(score_of(self.searcher.rules, points, moves, self.cells))
 
     def value(self, searcher: Searcher | None = None) -> float:
-        """Return the points expected from here by the player or by another searcher."""
+        """Return the points that a searcher, by default the player, expects from this position."""
         points, values = (searcher or self.searcher).rate_cells(self.cells)
         return float(values[points >= 0].max()) if points.max() >= 0 else 0.0
 
     def play_to(self, stage: Stage) -> bool:
-        """Play until a stage is reached; return whether it was reached before the game ended."""
+        """Play until the game reaches a stage or ends; return whether the stage was reached."""
         tile, min_sum = stage
         while not self.is_over:
             missing = min_sum - self.sum
@@ -194,7 +194,7 @@ class OngoingGame:
         return False
 
     def play_until(self, tile: int) -> bool:
-        """Play until a tile is made; return whether it was made before the game ended."""
+        """Play until the game reaches a tile or ends; return whether the tile was reached."""
         rank = tile.bit_length() - 1
         while not (self.cells == rank).any():
             if self.is_over:
@@ -216,7 +216,7 @@ def on_threads(
     count: int,
     threads: int,
 ) -> Iterator[Result]:
-    """Yield the result of `work` for each number below `count`, with a searcher per thread."""
+    """Yield the result of `work` for each number below `count`, with one searcher per thread."""
     searchers = [make_searcher() for _ in range(threads)]
     searchers[0].prepare()
 
@@ -241,16 +241,16 @@ def collect(
     continuations: int = 1,
     threads: int = 1,
 ) -> SavedBoards:
-    """Play games and collect the board with which each enters each stage.
+    """Play games; collect the first board of each game in each stage.
 
     Args:
-        make_searcher: Creates the player of a thread.
-        stages: The stages of one tile, ascending.
+        make_searcher: Function that creates the player for a thread.
+        stages: Stages of the same tile in ascending order.
         games: Number of games.
-        starts: Boards from which games start, at most `games` of them. By default, games start
-            anew.
+        starts: Boards to start from; at most `games` are used. By default, games start as the rules
+            define.
         seed: Seed of all games.
-        continuations: How many times each game is continued from the first stage.
+        continuations: Number of times that each game is continued from the first stage.
         threads: Number of games played in parallel.
     """
     chosen = None if starts is None else starts.spread(games)
@@ -293,7 +293,7 @@ class ScoreTally:
         games: Number of games.
         total: Sum of scores.
         squares: Sum of squared scores.
-        ranks: Number of games that ended with each largest rank, int64 `[64]`.
+        ranks: Number of games by the rank of their largest tile, int64 `[64]`.
     """
 
     games: int = 0
@@ -308,7 +308,7 @@ class ScoreTally:
 
     @property
     def error(self) -> float:
-        """Standard error of the mean, or 0 with fewer than two games."""
+        """Standard error of the mean, or 0 if there are fewer than two games."""
         if self.games < 2:
             return 0.0
         spread = max(self.squares - self.total * self.mean, 0.0) / (self.games - 1)
@@ -325,11 +325,11 @@ class ScoreTally:
         return {**vars(self), "ranks": self.ranks.tolist()}
 
     def rate(self, tile: int) -> float:
-        """Return the share of games that reached `tile`."""
+        """Return the fraction of games that reached `tile`."""
         return float(self.ranks[tile.bit_length() - 1 :].sum()) / max(self.games, 1)
 
     def __sub__(self, other: ScoreTally) -> ScoreTally:
-        """Return the games played since `other`, an earlier tally."""
+        """Return the tally of the games that were played after the earlier tally `other`."""
         return ScoreTally(
             self.games - other.games,
             self.total - other.total,
@@ -339,7 +339,7 @@ class ScoreTally:
 
 
 class SuccessRate(NamedTuple):
-    """The number of boards from which a tile was made, out of all boards."""
+    """Counts how many of the start boards led to a tile."""
 
     successes: int
     boards: int
@@ -351,9 +351,9 @@ class SuccessRate(NamedTuple):
 
     @property
     def error(self) -> float:
-        """Standard error of the share, positive even if none or all boards succeeded.
+        """Standard error of the rate. It is positive even if the rate is 0 or 1.
 
-        This is the standard deviation of the posterior for a uniform prior (Laplace's rule of
+        The error is the standard deviation of the posterior for a uniform prior (Laplace's rule of
         succession).
         """
         likely = (self.successes + 1) / (self.boards + 2)
@@ -361,11 +361,11 @@ class SuccessRate(NamedTuple):
 
 
 class Outcomes(NamedTuple):
-    """Outcomes of play from saved boards until a tile was made or the game ended.
+    """Outcomes of games that start from saved boards, and end at a given tile at the latest.
 
     Attributes:
-        successes: Whether the tile was made, bool `[boards]`.
-        points: Points earned until then, int64 `[boards]`.
+        successes: Whether the tile was reached, bool `[boards]`.
+        points: Points earned until the tile was reached or until the game ended, int64 `[boards]`.
     """
 
     successes: NDArray[np.bool_]
@@ -377,7 +377,7 @@ class Outcomes(NamedTuple):
         return SuccessRate(int(self.successes.sum()), len(self.successes))
 
     def worth(self, goal: float) -> NDArray[np.float64]:
-        """Return the points plus `goal` for each tile made, float64 `[boards]`."""
+        """Return the points from each board, plus `goal` for success: float64 `[boards]`."""
         return self.points + goal * self.successes
 
 
@@ -389,14 +389,14 @@ def play_to_tile(
     seed: int = 1,
     threads: int = 1,
 ) -> Outcomes:
-    """Play from each board until a tile is made or the game ends.
+    """Play from each board until a tile is reached or the game ends.
 
     With equal boards and seeds, players get the same spawns as long as they make the same moves.
 
     Args:
-        make_searcher: Creates the player of a thread.
+        make_searcher: Function that creates the player for a thread.
         boards: The boards.
-        target_tile: The tile. 0 means twice the largest tile of each board.
+        target_tile: The tile to reach. 0 means twice the largest tile of each board.
         seed: Seed of all games.
         threads: Number of games played in parallel.
     """
@@ -411,7 +411,7 @@ def play_to_tile(
 
 
 def evaluate(network: Network, games: int, seed: int, *, threads: int = 1) -> ScoreTally:
-    """Play games with a network, without search or learning.
+    """Play games with a network, without search and without learning.
 
     Game N has the seed ``derive_seed(seed, N)``.
     """
@@ -430,9 +430,10 @@ def evaluate(network: Network, games: int, seed: int, *, threads: int = 1) -> Sc
 
 
 def usual_stages() -> list[Stage]:
-    """Return the stages for calibration: the game's start, and five per tile from 32 to 65536.
+    """Return the stages for calibration: the start and five stages per tile from 32 to 65536.
 
-    The five stages of a tile begin at 8/8, 10/8, 12/8, 14/8 and 15/8 of the tile.
+    A tile's stages begin when the board's sum is 8/8, 10/8, 12/8, 14/8 and 15/8 of the tile's
+    value.
     """
     tiles = [1 << rank for rank in range(5, 17)]
     parts = [(tile, tile * part // 8) for tile in tiles for part in (8, 10, 12, 14, 15)]
@@ -447,7 +448,7 @@ def calibrate(
     seed: int = 1,
     threads: int = 1,
 ) -> TrackRecord:
-    """Compare a player's expected points at each stage with the points that it then earned."""
+    """Compare the points that a player expects at each stage with the points earned later."""
 
     def play(searcher: Searcher, number: int) -> list[tuple[Stage, float, float, int]]:
         game = OngoingGame.new(searcher, derive_seed(seed, number))
@@ -477,20 +478,20 @@ def _record(stage: Stage, rows: Sequence[tuple[float, float, int]]) -> StageReco
 def measure_overestimate(
     searcher: Searcher, rater: Searcher, boards: SavedBoards, band: Band, end: int, *, seed: int = 1
 ) -> tuple[float, float]:
-    """Fit how much values overestimate actual outcomes, linearly in the sum of the board.
+    """Fit a linear function of the board's sum to the amount by which values exceed outcomes.
 
-    This runs on one thread, because the stretches of play are too short to use several.
+    The games are played in a single thread, because they are too short to use several threads.
 
     Args:
         searcher: The player.
-        rater: Searcher that values the boards along each game.
-        boards: Boards of the band, from which games start.
+        rater: The searcher that rates the boards of each game.
+        boards: Starting boards in the band.
         band: The band.
-        end: Sum up to which values are compared.
+        end: Values are compared only on boards with at most this sum.
         seed: Seed of all games.
 
     Returns:
-        The overestimate at the band's minimum sum, and its increase per point of the sum.
+        The overestimate at the band's minimum sum, and its growth per point of board sum.
     """
     spacing = max((end - band.least) // SAMPLES_PER_GAME, 1)
     rows: list[tuple[float, float]] = []

@@ -1,7 +1,7 @@
-"""Train an n-tuple network or a band in thousands of games at once, usually on a GPU.
+"""Training of an n-tuple network or a band on thousands of parallel games, usually on a GPU.
 
-The device ``cuda`` runs ``card.cu`` on a GPU. The device ``reference`` runs the same algorithm from
-``_card_kernels.py`` on the CPU and gives the same weights bit for bit.
+The device ``cuda`` runs ``card.cu`` on a GPU. The device ``reference`` runs the same algorithm on
+the CPU (``_card_kernels.py``), and gives the same weights, bit for bit.
 """
 
 from __future__ import annotations
@@ -28,19 +28,20 @@ from py2048.players.ntuple.layout import NetworkLayout
 from py2048.players.ntuple.network import Network, board_spec
 
 MAX_DELAY = 6
-"""Maximum number of afterstates waiting for their update."""
+"""Maximum number of afterstates waiting for an update."""
 STEPS_PER_LAUNCH = 128
 """Steps between two checks of progress."""
 GROWTH = (240 * STEPS_PER_LAUNCH, 8), (560 * STEPS_PER_LAUNCH, 4), (1600 * STEPS_PER_LAUNCH, 2)
-"""Pairs ``(steps, n)``: only one game in n is played until this many steps have passed, because at
-first a move teaches more when fewer games share the weights."""
+"""In each pair ``(steps, n)``, the number of parallel games is divided by `n` during the first
+`steps` steps. With fewer parallel games, each move improves the untrained weights more.
+"""
 MAX_RANK = 16
-"""A tile of this rank can be made only at the end of a band."""
+"""Largest supported rank. A tile of this rank always ends the band."""
 WARP = 32
 
 
 def empty_state(size: int, places: int) -> CardState:
-    """Return the state before the first game, with `size` zero weights."""
+    """Return the state before the first game, with `size` weights of zero."""
     games = np.zeros(places, kernels.GAME)
     games["state"] = kernels.DEAD
     return CardState(
@@ -76,13 +77,13 @@ class ReferenceEngine:
         )
 
     def put(self, array: NDArray[Any]) -> NDArray[Any]:
-        """Return the array itself, which is already in host memory."""
+        """Return the array itself, because it is already in host memory."""
         return array
 
     get = put
 
     def run(self, state: CardState, params: kernels.CardParams, steps: int, active: int) -> None:
-        """Play and learn for a number of steps in the first `active` places."""
+        """Run `steps` steps of play and learning in the first `active` slots."""
         records = state._replace(
             learning=state.learning.view(kernels.LEARNING)[:, 0],
             games=state.games.view(kernels.GAME)[:, 0],
@@ -104,7 +105,7 @@ class CardEngine:
         self._fixed = [self.put(array) for array in (band.below, band.above_weights, starts)]
 
     def run(self, state: CardState, params: kernels.CardParams, steps: int, active: int) -> None:
-        """Play and learn for a number of steps in the first `active` places."""
+        """Run `steps` steps of play and learning in the first `active` slots."""
         weights, learning, games, ring, results = state
         below, above, starts = self._fixed
         root, rate, lambda_, delay, length, after, is_learning, once = params
@@ -138,7 +139,7 @@ def source_of(config: TrainingConfig, task: BandTask) -> str:
 
 
 def _network_source(name: str, layout: NetworkLayout, kind: str) -> list[str]:
-    """Return the struct that computes a network's weight indices for a board."""
+    """Return the source of a struct that computes a network's weight indices for a board."""
     lines = []
     for number, (first, parts) in enumerate(layout.code):
         terms = "".join(f" + (x >> {shift} & {mask}ull)" for shift, mask in parts)
@@ -154,17 +155,17 @@ def _network_source(name: str, layout: NetworkLayout, kind: str) -> list[str]:
 
 
 def _view_source(view: BandView) -> str:
-    """Return a `View` initialiser with exact hexadecimal floats."""
+    """Return CUDA code that initialises a `View`. Hexadecimal floats keep the exact values."""
     rank = min(int(view.ending).bit_length() - 1, 31)
     parts = view.level, view.slope, float(np.float32(view.goal)), float(view.step)
     return f"{{{rank}u, {view.least}, {', '.join(part.hex() for part in parts)}}}"
 
 
 def check_settings(config: TrainingConfig) -> None:
-    """Check that this device supports the settings.
+    """Check that the device supports the settings.
 
     Raises:
-        WeightsError: If it does not.
+        WeightsError: If the device does not support them.
     """
     rules = config.rules
     for is_unsupported, requirement in (
@@ -182,20 +183,20 @@ def check_settings(config: TrainingConfig) -> None:
 
 
 class CardTrainer(TrainerBase):
-    """Trains a network or a band in many games at once; used like `Trainer`.
+    """Trains a network or a band on many parallel games, with the same interface as `Trainer`.
 
-    The tile 65536 can be made only at the end of a band. All other slides that would make it are
-    treated as illegal.
+    A slide may create the tile 65536 only at the end of a band. All other slides that would create
+    this tile are treated as illegal.
 
     Args:
         config: The settings.
-        network: Initial weights, for the rules and layout in the settings.
+        network: Network with the initial weights. Its rules and layout must match the settings.
         task: The band to train instead of a whole network.
 
     Raises:
         MissingExtraError: If CuPy is not installed.
         Py2048Error: If this machine has no GPU.
-        WeightsError: If the settings, the network or the band cannot be used.
+        WeightsError: If the settings, the network or the band are not supported.
     """
 
     def __init__(
@@ -224,7 +225,7 @@ class CardTrainer(TrainerBase):
 
     @property
     def params(self) -> kernels.CardParams:
-        """The settings in the form that kernels take."""
+        """The settings in the form that the kernels expect."""
         config = self.config
         return kernels.CardParams(
             np.uint64(key_of(config.seed)),
@@ -249,7 +250,7 @@ class CardTrainer(TrainerBase):
 
     @property
     def tally(self) -> ScoreTally:
-        """Scores of the complete games so far."""
+        """Scores of all complete games so far."""
         return self._tally(self._state)
 
     def _tally(self, state: CardState) -> ScoreTally:
@@ -261,13 +262,13 @@ class CardTrainer(TrainerBase):
 
     @property
     def passed(self) -> float:
-        """Share of a band's games from saved boards that went beyond the band."""
+        """Fraction of games from saved boards that reached the target tile or the band above."""
         results = self._engine.get(self._state.results.sum(0))
         return float(results[kernels.PASSES] / max(results[kernels.FINISHED], 1))
 
     @property
     def weights(self) -> NDArray[np.float32]:
-        """The weights in training, copied to host memory: float32 `[layout.size]`."""
+        """The trained weights, copied to host memory: float32 `[layout.size]`."""
         return np.array(self._engine.get(self._state.weights))
 
     @property
@@ -287,15 +288,15 @@ class CardTrainer(TrainerBase):
             self.steps += steps
 
     def prepare(self) -> None:
-        """Compile the kernels, which takes a while the first time."""
+        """Compile the kernels, which takes some time on the first call."""
         self._engine.run(self._state, self.params, 1, 0)
 
     def reset_coherence(self) -> None:
-        """Reset E and A of all weights, so that they learn at the full rate again."""
+        """Reset E and A of all weights, so that all updates use the full learning rate again."""
         self._state.learning[:] = 0
 
     def evaluate(self, games: int, seed: int) -> ScoreTally:
-        """Play games without learning; game `i` has the seed ``derive_seed(seed, i)``."""
+        """Play games without learning. Game `i` has the seed ``derive_seed(seed, i)``."""
         state = self._on_device(empty_state(1, games))._replace(weights=self._state.weights)
         params = self.params._replace(root=np.uint64(key_of(seed)), once=np.uint32(1))
         params = params._replace(is_learning=np.uint32(0))
@@ -304,12 +305,12 @@ class CardTrainer(TrainerBase):
         return self._tally(state)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return copies of the state's arrays by name, for a checkpoint."""
+        """Return copies of all arrays of the state by name, for a checkpoint."""
         state = CardState._make(map(self._engine.get, self._state))
         return {**state._asdict(), "steps": self.steps}
 
     def restore(self, read: ReadArray, before: TrainingConfig) -> None:
-        """Continue from a checkpoint that was saved with the settings `before`."""
+        """Continue from a checkpoint, which was saved with the settings `before`."""
         arrays = {name: read(name, own) for name, own in self.arrays().items()}
         self.steps[:] = arrays.pop("steps")
         self._state = self._on_device(CardState(**arrays))

@@ -7,15 +7,13 @@ import io
 import os
 import time
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, astuple, dataclass, field, fields
-from functools import cache
-from itertools import product
 from pathlib import Path
 from typing import Annotated, Any
 
-from py2048.core.errors import WeightsError, extra_for, os_errors_as, shown
+from py2048.core.errors import WeightsError, os_errors_as, shown
 from py2048.core.game.record import write_atomically
 from py2048.core.rules import Rules
 from py2048.lab.interrupts import delayed_interrupts
@@ -37,7 +35,7 @@ from py2048.players.searching import network_for
 
 CHECKPOINT, CURVE, WEIGHTS = "checkpoint.npz", "curve.csv", "weights.npz"
 PLAN = "plan.toml"
-"""This file marks a folder in which bands are trained."""
+"""Name of the file that marks a folder in which bands are trained."""
 
 EVALUATION_SEED = 2048
 FIRST_CHUNK_MOVES = 100_000
@@ -46,23 +44,24 @@ LIMITS = "games", "moves", "minutes"
 DEFAULT_MINUTES = 10.0
 
 SHIPPED = "shipped"
-"""Name of the weights that come with py2048. For a file of that name, write ``./shipped``."""
+"""Name of the weights that come with py2048. ``./shipped`` refers to a file with this name."""
 
 Settings = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class StopCriteria:
-    """When a training run stops, evaluates and saves.
+    """Criteria that determine when a training run stops, evaluates and saves.
 
-    Limits count from the beginning of the run, and 0 means unlimited.
+    Limits are counted from the beginning of the run. 0 means no limit.
 
     Attributes:
         games: Maximum number of games.
         moves: Maximum number of moves.
         minutes: Maximum training time in minutes.
-        evaluate_every: Games between two points of the learning curve.
-        evaluate_games: Games played without learning at each point; 0 for none.
+        evaluate_every: Number of games between two points of the learning curve.
+        evaluate_games: Number of games that are played without learning for each point, or 0 for
+            none.
         checkpoint_minutes: Training minutes between checkpoints.
     """
 
@@ -82,13 +81,14 @@ class CurvePoint:
     """One point of a learning curve.
 
     Attributes:
-        seconds: Training time so far, without evaluations.
+        seconds: Training time so far in seconds, excluding evaluations.
         games: Games played so far.
         moves: Moves played so far.
-        mean: Mean score of the training games since the last point.
+        mean: Mean score of the training games since the previous point.
         error: Standard error of `mean`.
-        tile_2048: Share of these games that reached 2048. The next three are analogous.
-        evaluated: Mean score of games played without learning, or 0 without such games.
+        tile_2048: Fraction of the training games that reached 2048. The three fields after
+            `tile_2048` are the fractions for larger tiles.
+        evaluated: Mean score of the games without learning, or 0 if there are none.
         evaluated_error: Standard error of `evaluated`.
     """
 
@@ -107,36 +107,12 @@ class CurvePoint:
 
 AnyTrainer = Trainer | CardTrainer
 
-Listener = Callable[[CurvePoint], None]
-"""Called with each new point of a curve."""
-
-
-def event_log(folder: Path) -> Listener:
-    """Return a listener that logs points to `folder` for TensorBoard.
-
-    Raises:
-        MissingExtraError: If TensorBoard is not installed.
-    """
-    with extra_for("a log for TensorBoard", "tensorboard"):
-        from tensorboard.summary import Writer
-
-    # Writer creates the folder, so it must not be called before training begins.
-    writer = cache(lambda: Writer(str(folder)))
-
-    def write(point: CurvePoint) -> None:
-        for name, value in asdict(point).items():
-            if point.evaluated or "evaluated" not in name:
-                writer().add_scalar(name, value, point.games)
-        writer().flush()
-
-    return write
-
 
 def check_free(folder: Path) -> None:
-    """Check that a folder contains no training run, of a network or of bands.
+    """Check that a folder contains no training run, neither of a network nor of bands.
 
     Raises:
-        WeightsError: If it does.
+        WeightsError: If the folder contains a training run.
     """
     for name in (CHECKPOINT, PLAN, WEIGHTS):
         if (folder / name).exists():
@@ -147,15 +123,15 @@ def check_free(folder: Path) -> None:
 
 @contextmanager
 def folder_lock(folder: Path) -> Iterator[None]:
-    """Lock a folder against other training processes.
+    """Lock a folder, so that no other process trains in it.
 
-    The OS releases the lock if the process dies. Systems without file locks are not protected.
+    The OS releases the lock if the process dies. Systems without file locks do not protect folders.
 
     Raises:
-        WeightsError: If another process holds the lock.
+        WeightsError: If another process has locked the folder.
     """
     with ExitStack() as stack:
-        with suppress(ImportError, OSError):  # no locks on this system or disk
+        with suppress(ImportError, OSError):  # the system or the disk may not support locks
             import fcntl
 
             descriptor = os.open(folder, os.O_RDONLY)
@@ -176,7 +152,7 @@ def load_toml(path: Path) -> Settings:
     """Read a TOML file.
 
     Raises:
-        WeightsError: If it cannot be read.
+        WeightsError: If the file cannot be read.
     """
     try:
         with os_errors_as(WeightsError, f"{path} cannot be read"):
@@ -186,7 +162,7 @@ def load_toml(path: Path) -> Settings:
 
 
 def split_settings(values: Settings, changes: Settings) -> tuple[Settings, Settings]:
-    """Apply changes to the settings of a file; return training settings and stop criteria.
+    """Apply changes to the settings in a file; return training settings and stop criteria.
 
     Raises:
         WeightsError: If a stop criterion is invalid.
@@ -196,12 +172,12 @@ def split_settings(values: Settings, changes: Settings) -> tuple[Settings, Setti
         raise WeightsError(f"run = {shown(own)} must be a table, [run]")
     merged = {name: values[name] for name in values if name != "run"} | own | changes
     limits = {name: merged.pop(name) for name in setting_names(StopCriteria) if name in merged}
-    settings_from(StopCriteria, limits)  # reports invalid values before anything is loaded
+    settings_from(StopCriteria, limits)  # reject invalid values before loading files
     return merged, limits
 
 
 def stop_criteria(given: Settings, kept: StopCriteria | None = None) -> StopCriteria:
-    """Merge given stop criteria with those of the checkpoint; the default is ten minutes."""
+    """Merge the given stop criteria with a checkpoint's. The default is ten minutes."""
     values = asdict(kept) if kept else {}
     if any(given.get(name) for name in LIMITS):
         values |= dict.fromkeys(LIMITS, 0)
@@ -212,12 +188,12 @@ def stop_criteria(given: Settings, kept: StopCriteria | None = None) -> StopCrit
 
 
 def open_run(folder: Path, values: Settings, initial: str, *, resume: bool) -> TrainingRun:
-    """Begin a training run, or resume it with changed settings.
+    """Begin a training run, or resume one with changed settings.
 
     Args:
         folder: The folder.
         values: Settings as plain values.
-        initial: File of the initial weights, `SHIPPED`, or an empty string.
+        initial: File with the initial weights, `SHIPPED`, or an empty string.
         resume: Whether to resume.
 
     Raises:
@@ -236,7 +212,7 @@ def open_run(folder: Path, values: Settings, initial: str, *, resume: bool) -> T
 def make_trainer(
     config: TrainingConfig, network: Network | None = None, task: BandTask | None = None
 ) -> AnyTrainer:
-    """Create the trainer for the device in the settings."""
+    """Create the trainer for the device that the settings name."""
     kind = Trainer if config.device == "cpu" else CardTrainer
     return kind(config, network, task)
 
@@ -250,7 +226,7 @@ class TrainingRun:
         trainer: The trainer.
         curve: Points of the learning curve so far.
         seconds: Training time so far.
-        stop: The criteria of the last `run`, if any.
+        stop: The stop criteria of the last `run`, or None before the first.
         before: Scores of the games up to the last point of the curve.
         moves_per_second: Current training speed.
     """
@@ -267,11 +243,11 @@ class TrainingRun:
     def begin(
         cls, folder: Path, config: TrainingConfig, network: Network | None = None
     ) -> TrainingRun:
-        """Begin a new training run in an unused folder.
+        """Begin a training run in a folder that has not been used for training.
 
         Raises:
             WeightsError: If the folder contains a training run or cannot be created, or the network
-                does not fit the settings.
+                does not match the settings.
         """
         check_free(folder)
         trainer = make_trainer(config, network)
@@ -288,8 +264,8 @@ class TrainingRun:
             changes: New settings, as in `TrainingConfig.changed`.
 
         Raises:
-            WeightsError: If no checkpoint can be read, a setting may not change, or another
-                process trains in the folder.
+            WeightsError: If there is no readable checkpoint, a changed setting is not allowed to
+                change, or another process is training in the folder.
         """
         path = folder / CHECKPOINT
         if not path.exists():
@@ -306,14 +282,14 @@ class TrainingRun:
         self,
         stop: StopCriteria,
         watch: Callable[[], None] = lambda: None,
-        listeners: Sequence[Listener] = (),
+        show: Callable[[CurvePoint], None] = lambda _: None,
     ) -> None:
-        """Train until a limit or an interrupt, then save.
+        """Train until a limit is reached or the run is interrupted, and then save.
 
         Args:
             stop: The limits.
             watch: Called about twice a second.
-            listeners: Called with each new point of the curve.
+            show: Called with each new point of the curve.
 
         Raises:
             WeightsError: If another process trains in the folder, or files cannot be written.
@@ -326,8 +302,8 @@ class TrainingRun:
                 while self.share_of(stop) < 1:
                     before = len(self.curve)
                     self._train(stop, chunk)
-                    for point, listener in product(self.curve[before:], listeners):
-                        listener(point)
+                    for point in self.curve[before:]:
+                        show(point)
                     chunk = max(int(self.moves_per_second * CHUNK_S), 1)
                     watch()
                     if self.seconds - saved >= 60 * stop.checkpoint_minutes:
@@ -341,7 +317,7 @@ class TrainingRun:
                     weights.save(network, self.folder / WEIGHTS, compress=packed)
 
     def share_of(self, stop: StopCriteria) -> float:
-        """Return the completed share of the work up to the nearest limit, or 0 if unlimited."""
+        """Return the progress towards the nearest limit, from 0 to 1, or 0 without a limit."""
         parts = (
             (self.trainer.games, stop.games),
             (self.trainer.moves, stop.moves),
@@ -350,7 +326,7 @@ class TrainingRun:
         return max((done / wanted for done, wanted in parts if wanted), default=0.0)
 
     def _train(self, stop: StopCriteria, chunk: int) -> None:
-        """Train for about `chunk` moves, but not past a limit or the next curve point."""
+        """Train for about `chunk` moves, stopping at a limit or at the next point of the curve."""
         trainer = self.trainer
         games, moves = trainer.games, trainer.moves
         max_games = stop.evaluate_every - games % stop.evaluate_every
@@ -417,14 +393,14 @@ CHECKPOINT_KIND = "py2048-training"
 def save_checkpoint(
     trainer: AnyTrainer, path: Path, notes: Mapping[str, object] | None = None
 ) -> None:
-    """Save the complete state of a trainer, between two calls of `run`.
+    """Save the complete state of a trainer between two calls of `run`.
 
-    The file is replaced atomically, so a crash leaves the previous one intact.
+    The file is replaced atomically, so the previous file survives a crash.
 
     Args:
         trainer: The trainer.
         path: The file.
-        notes: Plain JSON values that `load_checkpoint` returns.
+        notes: JSON values that `load_checkpoint` returns.
 
     Raises:
         WeightsError: If the file cannot be written.
@@ -448,12 +424,12 @@ def load_checkpoint(
     Args:
         path: The file.
         changes: New settings, as in `TrainingConfig.changed`.
-        task: The task, if the checkpoint is of a band. The values measured for the band are read
-            from the file.
+        task: The task, if the checkpoint belongs to a band. The measured values of the band are
+            read from the file.
 
     Raises:
-        WeightsError: If the file is missing, damaged, of another version or of another band, or
-            a setting may not change.
+        WeightsError: If the file is missing, damaged, of another version or of another band, or a
+            setting must not change.
     """
     with archive.open_archive(path, CHECKPOINT_KIND) as file:
         header = file.header

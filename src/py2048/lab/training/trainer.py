@@ -1,6 +1,6 @@
-"""Train an n-tuple network on the CPU, on one or more threads.
+"""Training of an n-tuple network on the CPU, on one or more threads.
 
-`TrainingConfig` holds the settings for training on any device, and `Trainer` trains on the CPU.
+`TrainingConfig` contains the settings for training on any device. `Trainer` trains on the CPU.
 """
 
 from __future__ import annotations
@@ -42,20 +42,22 @@ from py2048.players.ntuple.network import (
 
 Value = TypeVar("Value")
 ReadArray = Callable[[str, NDArray[Any]], NDArray[Any]]
-"""Reads an array from a checkpoint by name, with the shape and type of the given array."""
+"""A function that reads an array from a checkpoint by name. The result has the shape and type of
+the given array.
+"""
 
 RECORD = 3
-"""Floats per weight with temporal coherence: the weight, E and A."""
+"""Number of floats per weight with temporal coherence: the weight, E and A."""
 STARTS_PER_STAGE = 1024
-"""Start boards that each thread keeps per stage for the carousel."""
+"""Start boards that each thread keeps per stage, if games start in all stages."""
 UNLIMITED = 2**62
 
 COLUMNS = ("weights", "errors", "sizes")
 """Names of the columns of `Trainer.records` in checkpoints."""
 SAVED_STATE = ("boards", "starts", "started", "progress", "scores", "tiles")
-"""Fields of a thread's state that matter between two games."""
+"""Fields in the state of a thread that are saved in checkpoints."""
 COUNTERS = {"progress": 2, "scores": kernels.SCORES, "tiles": 64}
-"""Fields with counters, and the number of counters at their beginning."""
+"""Fields that begin with counters, and the number of their counters."""
 
 DEVICES = "cpu", "cuda", "reference"
 
@@ -63,16 +65,16 @@ CHANGEABLE = (
     *("learning_rate", "lambda", "trajectory_length"),
     *("restart_length", "restart_after", "ranks", "threads", "device"),
 )
-"""Settings that may change when training resumes, because the weights keep their meaning."""
+"""Settings that may change when training is resumed, because the weights keep their meaning."""
 
 _USER_NAMES = {"rules_text": "rules", "lambda_": "lambda"}
-"""Fields whose setting has another name."""
+"""Names of settings that differ from the names of their fields."""
 
 _LISTS = {tuple[int, ...]: "a list of whole numbers", tuple[float, ...]: "a list of numbers"}
 
 
 class Range(NamedTuple):
-    """Bounds of a setting, in its annotation."""
+    """Range of a setting, as given in its annotation."""
 
     low: float
     high: float
@@ -84,31 +86,31 @@ class TrainingConfig:
 
     Attributes:
         rules_text: The rules, in the syntax of `Rules.parse`.
-        tuples: The network's tuples, in the syntax of `layout.parse_tuples`. The default depends
+        tuples: Tuples of the network, in the syntax of `layout.parse_tuples`. The default depends
             on the board size.
-        stages: Where later stages begin, as in `NetworkLayout`.
+        stages: Thresholds of the later stages, as in `NetworkLayout`.
         ranks: Number of ranks that weights distinguish, including the empty cell. Larger tiles are
-            downgraded. On boards of up to 4 cells a side the maximum is 16, and the number may
-            change during training: with fewer ranks, the end of long games reuses what was learnt
-            before.
-        learning_rate: Share of an afterstate's error that one update corrects. Use 1 with
-            `temporal_coherence` and about 0.1 without.
-        lambda_: λ of TD(λ), from 0 (learn from the next value) to 1 (learn from the outcome).
-        trajectory_length: Number of afterstates per update, processed from the last to the first.
-            1 is TD(0) after every move; a large number is TD(λ) after every game.
-        temporal_coherence: Whether each weight adapts its own learning rate.
+            downgraded. On boards with sides of up to 4 cells, `ranks` is at most 16, and may be
+            changed when training is resumed. With fewer ranks, the network reuses earlier knowledge
+            near the end of long games.
+        learning_rate: Share of an afterstate's error that one update corrects. Recommended values
+            are 1 with `temporal_coherence` and about 0.1 without.
+        lambda_: λ of TD(λ), from 0 (learning from the next value) to 1 (learning from the outcome).
+        trajectory_length: Number of afterstates that are updated together, from the last to the
+            first. 1 gives TD(0) after every move, and a large number gives TD(λ) after every game.
+        temporal_coherence: Whether the learning rate of each weight is adapted.
         optimistic_init: Initial value of every board, in points.
-        carousel: Whether games start in each stage in turn.
-        restart_length: After a game with more moves, the next game starts from its middle. 0
-            disables restarts.
+        carousel: Whether successive games start in successive stages.
+        restart_length: After a game with more moves than this, the next game starts from the middle
+            of that game.
         restart_after: Number of training moves before restarts begin, so that the network first
             learns from whole games.
         seed: Seed of all games.
-        threads: Number of games played in parallel on the CPU. With one thread, equal settings
-            give equal weights, bit for bit.
-        device: ``cpu``, ``cuda`` for a GPU, or ``reference`` for the GPU's algorithm on the CPU
-            with bit-for-bit equal results.
-        games_at_once: Number of games played in parallel on the other two devices.
+        threads: Number of games played in parallel on the CPU. With one thread, equal settings give
+            identical weights.
+        device: ``cpu``, ``cuda`` for a GPU, or ``reference`` to run the GPU's algorithm on the CPU
+            with identical results.
+        games_at_once: Number of games played in parallel on the devices ``cuda`` and ``reference``.
 
     Raises:
         WeightsError: If a value is invalid.
@@ -142,7 +144,7 @@ class TrainingConfig:
 
     @classmethod
     def from_data(cls, values: Mapping[str, object]) -> TrainingConfig:
-        """Create settings from plain values such as those of a TOML file.
+        """Create settings from plain values, for example from a TOML file.
 
         Raises:
             WeightsError: If a name is unknown or a value is invalid.
@@ -162,10 +164,10 @@ class TrainingConfig:
         return NetworkLayout(*shape, tuples, self.stages, self.ranks)
 
     def changed(self, values: Mapping[str, object]) -> TrainingConfig:
-        """Return the settings of a resumed training run.
+        """Return a copy with changed settings, for a training run that is resumed.
 
         Raises:
-            WeightsError: If a setting may not change or a value is invalid.
+            WeightsError: If a setting must not change or a value is invalid.
         """
         before = self.data()
         for name, value in values.items():
@@ -183,13 +185,13 @@ class TrainingConfig:
         return self.from_data({**before, **values})
 
     def data(self) -> dict[str, object]:
-        """Return the settings as plain values; the inverse of `from_data`."""
+        """Return the settings as plain values, which `from_data` converts back."""
         values = asdict(self) | {"rules_text": str(self.rules), "stages": list(self.stages)}
         return {_USER_NAMES.get(name, name): value for name, value in values.items()}
 
 
 def network_settings(network: Network) -> dict[str, object]:
-    """Return the settings that an existing network determines, as plain values."""
+    """Return the training settings that an existing network determines, as plain values."""
     layout = network.layout
     return {
         "rules": str(network.rules),
@@ -205,7 +207,7 @@ def tuples_text(tuples: tuple[Tuple, ...]) -> str:
 
 
 def setting_names(kind: type) -> dict[str, str]:
-    """Map the names that users write to the fields of a settings class."""
+    """Map the names of settings, as users write these names, to the fields of a settings class."""
     return {_USER_NAMES.get(name, name): name for name in get_type_hints(kind)}
 
 
@@ -225,7 +227,7 @@ def settings_from(kind: type[Value], values: Mapping[str, object]) -> Value:
 
 
 def check_ranges(settings: object) -> None:
-    """Check that settings, or all items of list settings, lie in the ranges of their annotations.
+    """Check that settings and items of list settings are in the ranges of their annotations.
 
     Raises:
         WeightsError: If a value is out of range.
@@ -240,7 +242,7 @@ def check_ranges(settings: object) -> None:
 
 
 def _converted(name: str, value: object, kind: Any) -> object:
-    """Convert a TOML value to a field's type."""
+    """Convert a TOML value to the type of a field."""
     if kind is int and type(value) is float and value.is_integer():
         value = int(value)  # such as 1e6
     try:
@@ -254,10 +256,10 @@ def _converted(name: str, value: object, kind: Any) -> object:
 
 
 class TrainerBase:
-    """Settings and history shared by trainers on all devices.
+    """The settings and the history of a trainer on any device.
 
     Args:
-        config: The settings. With a band task, `tuples` and `ranks` are those of the bands.
+        config: The settings. All bands of a network have the same `tuples` and `ranks`.
         task: The band to train instead of a whole network.
     """
 
@@ -277,11 +279,11 @@ class TrainerBase:
 
     @property
     def weights(self) -> NDArray[np.float32]:
-        """The weights in training, float32 `[layout.weights]`."""
+        """The current weights, float32 `[layout.weights]`."""
         raise NotImplementedError
 
     def start_from(self, network: Network) -> NDArray[np.float32]:
-        """Return the weights of an initial network and take over its history.
+        """Return the weights of an initial network, and copy its history.
 
         Raises:
             WeightsError: If the rules or the layout of the network differ from the settings.
@@ -300,7 +302,7 @@ class TrainerBase:
     def network(self, note: Mapping[str, object] | None = None) -> Network:
         """Return a copy of the network, with `note` about this training run in its history.
 
-        Weights of later stages that were never trained are copied from the stage before.
+        The weights of later stages that were never trained are copied from the previous stage.
         """
         weights = self.weights.reshape(-1, self.layout.size).copy()
         for stage in range(1, len(weights)):
@@ -310,12 +312,12 @@ class TrainerBase:
         return Network(self.layout, self.rules, weights.reshape(-1), history)
 
     def with_band(self, step: float) -> Network:
-        """Return the task's network with the band as trained so far."""
+        """Return the network of the task, including the band that is being trained."""
         assert self.task is not None, "a band is trained"
         return self.task.finished_network(self.weights, self.layout, step)
 
     def restore(self, read: ReadArray, before: TrainingConfig) -> None:  # noqa: ARG002
-        """Record the old values of settings that changed when training was resumed."""
+        """Record the previous values of the settings that changed when training was resumed."""
         old, new = before.data(), self.config.data()
         changed = {name: old[name] for name in new if old[name] != new[name]}
         if changed:
@@ -327,17 +329,17 @@ class Trainer(TrainerBase):
 
     Args:
         config: The settings.
-        network: Initial weights. The settings may add stages to them.
+        network: Initial weights. The settings may contain additional stages.
         task: The band to train instead of a whole network.
 
     Attributes:
         records: Trainable weights, float32 `[layout.weights, stride]`. With temporal coherence,
             each weight is followed by its E and A.
         workers: State of each thread.
-        kernel: Compiled training loop, called with `inputs`.
+        kernel: The compiled training loop, which is called with `inputs`.
 
     Raises:
-        WeightsError: If the settings or the network cannot be used.
+        WeightsError: If the settings or the network are not supported.
     """
 
     def __init__(
@@ -367,7 +369,7 @@ class Trainer(TrainerBase):
 
     @property
     def inputs(self) -> kernels.TrainingInputs:
-        """The network and the settings in the form that kernels take."""
+        """The network and the settings in the form that the kernels expect."""
         config, rules = self.config, CompiledRules.of(self.rules)
         params = kernels.TDParams(
             float(config.learning_rate),
@@ -395,7 +397,7 @@ class Trainer(TrainerBase):
 
     @property
     def tally(self) -> ScoreTally:
-        """Scores of the complete games so far."""
+        """Scores of all complete games so far."""
         scores = np.sum([worker.scores for worker in self.workers], axis=0)
         ranks = np.sum([worker.tiles for worker in self.workers], axis=0)
         finished, total, squares = scores.tolist()
@@ -403,20 +405,23 @@ class Trainer(TrainerBase):
 
     @property
     def passed(self) -> float:
-        """Share of a band's games from saved boards that went beyond the band."""
+        """Share of games that reached the target tile or the band above.
+
+        Only games that started from saved boards count.
+        """
         finished, passed, _ = np.sum([worker.scores for worker in self.workers], axis=0)
         return float(passed / max(finished, 1))
 
     @property
     def weights(self) -> NDArray[np.float32]:
-        """The weights in training, float32 `[layout.weights]`."""
+        """The current weights, float32 `[layout.weights]`."""
         return self.records[:, 0]
 
     def run(self, *, games: int = UNLIMITED, moves: int = UNLIMITED) -> None:
-        """Train for `games` more games, or until at least `moves` more moves are played.
+        """Train for `games` more games, or until at least `moves` more moves have been played.
 
-        Threads share the games, and each finishes its game in progress. For a band, limit `moves`
-        and not `games`.
+        The threads share the games, and each thread finishes its current game. To train a band, set
+        `moves` instead of `games`.
         """
         count, inputs = len(self.workers), self.inputs
         game_shares = [games // count + (number < games % count) for number in range(count)]
@@ -433,11 +438,11 @@ class Trainer(TrainerBase):
             list(pool.map(train, range(count)))
 
     def prepare(self) -> None:
-        """Compile the kernels, which takes a while the first time."""
+        """Compile the kernels, which takes some time on the first call."""
         self.run(games=0, moves=0)
 
     def reset_coherence(self) -> None:
-        """Reset E and A of all weights, so that they learn at the full rate again."""
+        """Reset temporal coherence, so that updates of all weights use the full learning rate."""
         self.records[:, 1:] = 0
 
     def evaluate(self, games: int, seed: int, *, threads: int | None = None) -> ScoreTally:
@@ -445,10 +450,10 @@ class Trainer(TrainerBase):
         return evaluate(self.network(), games, seed, threads=threads or self.config.threads)
 
     def arrays(self, threads: int | None = None) -> dict[str, NDArray[Any]]:
-        """Return the state between two games for checkpoints, by name.
+        """Return the arrays of the state by name, for a checkpoint between two games.
 
         Args:
-            threads: Number of threads to include; all by default.
+            threads: Number of threads to include, by default all.
         """
         columns = {name: self.records[:, n] for n, name in enumerate(COLUMNS[: self.stride])}
         return columns | {
@@ -458,10 +463,10 @@ class Trainer(TrainerBase):
         }
 
     def restore(self, read: ReadArray, before: TrainingConfig) -> None:
-        """Continue from a checkpoint that was saved with the settings `before`.
+        """Continue from a checkpoint, which was saved with the settings `before`.
 
-        An added thread gets its own seed. The games of a removed thread are credited to the first
-        thread.
+        If there are more threads than before, each new thread gets its own seed. The games of a
+        removed thread are added to those of the first thread.
         """
         for name, target in self.arrays(before.threads).items():
             target[...] = read(name, target)
@@ -473,7 +478,7 @@ class Trainer(TrainerBase):
 
 
 def warmup_tasks() -> list[tuple[str, Callable[[], object]]]:
-    """Return named callables that compile the training kernels of each board kind."""
+    """Return named functions that compile the training kernels for each kind of board."""
 
     def compile_for(rules: str) -> None:
         Trainer(TrainingConfig(rules)).prepare()
@@ -491,7 +496,7 @@ def new_worker(
         layout: The network's layout.
         below: Layout of the network below a band.
         length: Capacity of the trajectory.
-        starts: Number of start boards kept per stage.
+        starts: Number of start boards that are kept for each stage.
     """
     stages = len(layout.stages) + 1
     return kernels.WorkerState(

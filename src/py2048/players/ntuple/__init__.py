@@ -1,3 +1,3 @@
-"""n-tuple networks (layouts, weights files, evaluation) and the heuristic."""
+"""Evaluation of boards by n-tuple networks, with their weights files, and by a heuristic."""
 
 from __future__ import annotations

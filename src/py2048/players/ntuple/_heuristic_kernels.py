@@ -1,6 +1,6 @@
 """Compiled version of `py2048.players.ntuple.heuristic`, with lookup tables for short lines.
 
-A line's *place* is 0 at the edge of the board and 1 inside.
+A line's *place* is 0 if the line is at the edge of the board, and 1 otherwise.
 """
 
 from __future__ import annotations
@@ -26,25 +26,27 @@ ONE = np.uint64(1)
 class Terms(NamedTuple):
     """Lookup tables of a heuristic for one board shape, in points.
 
-    Tables with two rows have one for edge lines and one for inner lines.
+    If a table has two rows, the first row applies to edge lines and the second to inner lines.
     """
 
     empty: NDArray[np.float64]
-    """float64 `[2, cells + 1]`: reward by number of empty cells in a line."""
+    """Reward by number of empty cells in a line, float64 `[2, cells + 1]`."""
     merge: NDArray[np.float64]
-    """float64 `[2, cells + 1]`: reward by number of mergeable pairs in a line."""
+    """Reward by number of mergeable pairs in a line, float64 `[2, cells + 1]`."""
     costs: NDArray[np.float64]
-    """float64 `[2, RANKS]`: penalty of a tile."""
+    """Penalty for a tile of each rank, float64 `[2, RANKS]`."""
     monotonicity: NDArray[np.float64]
-    """float64 `[2, RANKS]`: a step between two ranks costs the difference of their entries."""
+    """Table, float64 `[2, RANKS]`. The penalty for two neighbours is the difference of their
+    entries.
+    """
     base: float
-    """Value of a board before its lines are added."""
+    """Value of a board before the values of its lines are added."""
     least: float
-    """Lower bound of board values; values below twice this bound are compressed."""
+    """Lower bound of a board's value. Values below ``2 * least`` are compressed."""
 
 
 def terms_of(heuristic: Heuristic, rows: int, columns: int) -> Terms:
-    """Build the kernels' lookup tables for a heuristic and a board shape."""
+    """Build the lookup tables that the kernels use for a heuristic and a board shape."""
     counts = np.arange(max(rows, columns) + 1.0)
     ranks = np.arange(float(RANKS))
     base = heuristic.base * (rows + columns)
@@ -84,7 +86,7 @@ def line_value(cells: Cells, first: Int, step: Int, length: Int, place: Int, ter
 
 @kernel(inline=True)
 def squeezed(value: float, least: float) -> float:
-    """Compress values below ``2 * least`` smoothly so that they stay above `least`."""
+    """Compress values below ``2 * least`` smoothly, so that all values exceed `least`."""
     if value >= 2.0 * least:
         return value
     return least * least / (3.0 * least - value) + least
@@ -92,7 +94,7 @@ def squeezed(value: float, least: float) -> float:
 
 @kernel
 def line_tables(length: Int, terms: Terms) -> Tables:
-    """Return the values of all lines of up to four cells: float32 `[2, 16**length]`."""
+    """Return the values of all lines of `length` (at most 4) cells: float32 `[2, 16**length]`."""
     tables = np.empty((2, 1 << (4 * length)), np.float32)
     cells = np.empty(length, np.uint8)
     for line in range(tables.shape[1]):
@@ -105,7 +107,7 @@ def line_tables(length: Int, terms: Terms) -> Tables:
 
 @kernel(inline=True)
 def rows_4x4(word: Word, tables: Tables) -> np.float32:
-    """Return the value of the rows of a 4x4 board."""
+    """Return the heuristic value of the rows of a 4x4 board."""
     outer = tables[0, word & LINE] + tables[0, word >> np.uint64(48)]
     inner = tables[1, (word >> np.uint64(16)) & LINE] + tables[1, (word >> np.uint64(32)) & LINE]
     return np.float32(outer + inner)
@@ -113,13 +115,13 @@ def rows_4x4(word: Word, tables: Tables) -> np.float32:
 
 @kernel(inline=True)
 def lines_4x4(word: Word, tables: Tables) -> np.float32:
-    """Return the value of the rows and columns of a 4x4 board."""
+    """Return the heuristic value of the rows and columns of a 4x4 board."""
     return np.float32(rows_4x4(word, tables) + rows_4x4(transpose(word), tables))
 
 
 @kernel(inline=True)
 def rows_small(word: Word, rows: Word, columns: Word, tables: Tables) -> np.float32:
-    """Return the value of the rows, for a board of up to 4x4 cells."""
+    """Return the heuristic value of the rows of a board of up to 4x4 cells."""
     width = columns << TWO
     mask = (ONE << width) - ONE
     total = np.float32(0)
@@ -132,7 +134,7 @@ def rows_small(word: Word, rows: Word, columns: Word, tables: Tables) -> np.floa
 
 @kernel(inline=True)
 def lines_small(word: Word, rows: Word, columns: Word, across: Tables, down: Tables) -> np.float32:
-    """Return the value of the rows and columns, for a board of up to 4x4 cells."""
+    """Return the heuristic value of the rows and columns of a board of up to 4x4 cells."""
     turned = transpose_any(word, rows, columns)
     sideways = rows_small(word, rows, columns, across)
     return np.float32(sideways + rows_small(turned, columns, rows, down))
@@ -140,7 +142,7 @@ def lines_small(word: Word, rows: Word, columns: Word, across: Tables, down: Tab
 
 @kernel(inline=True)
 def lines_cells(cells: Cells, rows: Int, columns: Int, terms: Terms) -> float:
-    """Return the value of the rows and columns, for a board of any shape."""
+    """Return the heuristic value of the rows and columns of a board of any shape."""
     total = 0.0
     for row in range(rows):
         inner = np.int64(0 < row < rows - 1)

@@ -1,16 +1,19 @@
-"""Compiled n-tuple networks: find the weights a board uses, and sum them.
+"""Compiled n-tuple networks: kernels that compute a board's weight indices and sum the weights.
 
-Boards have two representations with the same operations. A packed board is a row of two words,
-uint64 `[2]`: the low four bits of each rank, and the mask of the fifth bits, as in
-``engine/_board_kernels.py``. Any other board is a row of ranks, uint8 `[cells]`.
+There are two representations of boards, with the same operations. A packed board is a uint64 array
+`[2]` of two words, which hold the low four bits and the fifth bit of each rank, as in
+``engine/_board_kernels.py``. All other boards are uint8 arrays `[cells]` with the rank of each
+cell.
 
-A tuple is a set of cells. On packed boards, its index gathers the nibbles of its cells in ascending
-order. Runs of adjacent cells move together, so a tuple of six cells takes one to three shifts.
+A tuple is a set of cells. On packed boards, a tuple's weight index consists of the nibbles of its
+cells, in ascending order. Adjacent cells are shifted together, so a tuple of six cells takes one to
+three shifts.
 
-Weights are one array, ordered by stage and then by tuple. Consecutive weights are `stride` numbers
-apart: 1 in a finished network, more during training. They are float32, or int16 in quantised
-networks. In training, a weight of 0 in a later stage has not been learned yet and is replaced by
-the same weight of the previous stage (*promotion*).
+All weights are in one array, ordered by stage and then by tuple. Consecutive weights are `stride`
+numbers apart. In a finished network, the stride is 1; in training it is larger. Weights are
+float32, or int16 in quantised networks. During training, a weight of 0 in a later stage means that
+the weight has not been learned yet. Training then uses the corresponding weight of the previous
+stage (*promotion*).
 """
 
 from __future__ import annotations
@@ -48,13 +51,13 @@ Bytes = NDArray[np.uint8]
 Weights = NDArray[np.float32] | NDArray[np.int16]
 
 SPARE = 8
-"""Extra words in each row of indices, used for the images of a board."""
+"""Number of extra words in each row of indices, used as scratch space for a board's images."""
 PACKED_CELLS = 16
 BITS = 8
 
 
 class PackedBoardSpec(NamedTuple):
-    """Shape, slides and network tuples of a packed board."""
+    """The shape, line tables and network tuples for packed boards."""
 
     rows: Word
     columns: Word
@@ -62,21 +65,21 @@ class PackedBoardSpec(NamedTuple):
     """Mask of all cells."""
     cascade: bool
     across: Table
-    """Line table for rows."""
+    """Lookup table with the slides of all possible rows."""
     down: Table
-    """Line table for columns."""
+    """Lookup table with the slides of all possible columns."""
     shifts: NDArray[np.uint64]
-    """uint64 `[tuples, parts]`: right shift of each part of an index."""
+    """Right shift of each part of an index, uint64 `[tuples, parts]`."""
     masks: NDArray[np.uint64]
-    """uint64 `[tuples, parts]`: mask of each part after the shift."""
+    """Mask for each part of an index, applied after the shift, uint64 `[tuples, parts]`."""
     offsets: NDArray[np.uint64]
-    """uint64 `[tuples]`: index of each tuple's first weight."""
+    """Index of each tuple's first weight, uint64 `[tuples]`."""
     known: Word
     """Largest rank that has weights."""
 
 
 class CellBoardSpec(NamedTuple):
-    """Shape and network tuples of a board stored as ranks."""
+    """The shape of boards that are stored as ranks, and the network's tuples on these boards."""
 
     rows: Int
     columns: Int
@@ -84,19 +87,20 @@ class CellBoardSpec(NamedTuple):
     ranks: Word
     """Number of ranks that have their own weights, including the empty cell."""
     places: NDArray[np.int64]
-    """int64 `[tuples * symmetries, longest]`: cells of each index, padded with -1."""
+    """The cells that determine each index, int64 `[tuples * symmetries, longest]`, padded with -1.
+    """
     offsets: Words
-    """uint64 `[tuples * symmetries]`: index of the first weight."""
+    """Index of each tuple's first weight, uint64 `[tuples * symmetries]`."""
 
 
 Boards = Words | Bytes
 BoardSpec = PackedBoardSpec | CellBoardSpec
 Indices = Callable[[Words, Int, PackedBoardSpec, Words, Int], None]
-"""Writes the weight indices of a packed board to a row."""
+"""A kernel that writes the weight indices of a packed board to a row of an array."""
 
 
 class ValueParams(NamedTuple):
-    """Scoring rules, and the stages of a network."""
+    """The scoring rules and the stages that determine a board's value."""
 
     per_merged: float
     """Points per merge point."""
@@ -105,16 +109,16 @@ class ValueParams(NamedTuple):
     target: Word
     """Tile that ends the game, or 0."""
     stages: Words
-    """uint64 `[stages - 1]`: thresholds of the later stages, ascending."""
+    """Thresholds of the later stages, ascending, uint64 `[stages - 1]`."""
     unit: np.int64
-    """A slide that earns fewer points than this cannot change the stage."""
+    """A slide that gains fewer points than this number cannot change the stage."""
     size: Word
     """Number of weights per stage."""
 
 
 # --- tile-downgrading ----------------------------------------------------------------------------
 
-# `layout.downgraded` is the reference. The kernels collect all ranks to skip in one bit set.
+# `layout.downgraded` is the reference. The kernels first collect the ranks to skip in a bit set.
 
 EVEN, TOPS = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x8080808080808080)
 BYTES, FULL = np.uint64(0x0101010101010101), np.uint64(0x7F)
@@ -122,7 +126,7 @@ BYTES, FULL = np.uint64(0x0101010101010101), np.uint64(0x7F)
 
 @kernel(borrows=True)
 def removed_ranks(seen: Word, known: Word) -> Word:
-    """Return the bit set of missing ranks to skip so that the largest rank becomes at most `known`.
+    """Return unused ranks. Skipping them lowers the largest rank to `known`, if possible.
 
     Args:
         seen: Bit set of the ranks on the board; bit 0 is ignored.
@@ -144,13 +148,13 @@ def removed_ranks(seen: Word, known: Word) -> Word:
 
 @kernel(inline=True, borrows=True)
 def downgraded_rank(rank: Word, removed: Word, known: Word) -> Word:
-    """Return a rank minus the number of skipped ranks below it."""
+    """Lower a rank by the number of smaller ranks that are skipped; return at most `known`."""
     return min(rank - popcount(removed & ((ONE << rank) - ONE)), known)
 
 
 @kernel(borrows=True)
 def downgraded_word(low: Word, high: Word, known: Word) -> Word:
-    """Downgrade a packed board to a single word with ranks up to `known`."""
+    """Downgrade a packed board to a single word, with ranks up to `known`."""
     seen, word = ZERO, ZERO
     for cell in range(PACKED_CELLS):
         seen |= ONE << np.uint64(rank_at(low, high, cell))
@@ -164,7 +168,7 @@ def downgraded_word(low: Word, high: Word, known: Word) -> Word:
 @kernel(inline=True, borrows=True)
 def known_word(low: Word, high: Word, known: Word) -> Word:
     """Downgrade a packed board, with a fast path for boards without large tiles."""
-    # Set the highest bit of each byte whose nibble exceeds `known`.
+    # For each byte, set the highest bit if one of its two ranks exceeds `known`.
     add = (FULL - known) * BYTES
     above = (((low & EVEN) + add) | (((low >> NIBBLE) & EVEN) + add)) & TOPS
     if (above | high) != ZERO:
@@ -177,19 +181,19 @@ def known_word(low: Word, high: Word, known: Word) -> Word:
 
 @kernel(inline=True, borrows=True)
 def _put(boards: Words, slot: Int, moved: Moved) -> np.int64:
-    """Write an afterstate to a slot; return its points."""
+    """Write an afterstate to a slot; return the points of the slide."""
     boards[slot, 0], boards[slot, 1] = moved[0], moved[1]
     return moved[2]
 
 
 @kernel(inline=True, borrows=True)
 def slides_square(boards: Words, spec: PackedBoardSpec, points: NDArray[np.int64]) -> None:
-    """Slide the 4x4 board in slot 0 in every direction, into slots 1 to 4.
+    """Slide the 4x4 board in slot 0 in all directions; write the afterstates to slots 1 to 4.
 
     Args:
         boards: Board slots, uint64 `[5 or more, 2]`.
         spec: Board shape.
-        points: Overwritten with the points, -1 if illegal, int64 `[4]`.
+        points: Receives the points of each slide, -1 if illegal; int64 `[4]`.
     """
     up, down, left, right = slides_4x4(boards[0, 0], boards[0, 1], spec.cascade, spec.across)
     points[0], points[1] = _put(boards, 1, up), _put(boards, 2, down)
@@ -198,7 +202,7 @@ def slides_square(boards: Words, spec: PackedBoardSpec, points: NDArray[np.int64
 
 @kernel(inline=True, borrows=True)
 def slides_small(boards: Words, spec: PackedBoardSpec, points: NDArray[np.int64]) -> None:
-    """Slide the board of up to 4x4 cells in slot 0 in every direction, into slots 1 to 4."""
+    """Slide the small board in slot 0 in all directions; write the afterstates to slots 1 to 4."""
     rows, columns = np.int64(spec.rows), np.int64(spec.columns)
     for direction in range(4):
         low, high = boards[0, 0], boards[0, 1]
@@ -217,7 +221,7 @@ def spawn_board(
     cumulative: Words,
     spec: PackedBoardSpec,
 ) -> None:
-    """Add the spawn drawn from `word` to a board."""
+    """Put a random tile on a board. The random number `word` determines tile and cell."""
     low, high = boards[slot, 0], boards[slot, 1]
     boards[slot, 0], boards[slot, 1] = spawn_packed(low, high, spec.cells, word, ranks, cumulative)
 
@@ -246,7 +250,7 @@ def copy_cells(boards: Bytes, source: Int, others: Bytes, target: Int) -> None:
 
 @kernel(inline=True, borrows=True)
 def slides_cells(boards: Bytes, spec: CellBoardSpec, points: NDArray[np.int64]) -> None:
-    """Slide the board in slot 0 in every direction, into slots 1 to 4; points are -1 if illegal."""
+    """Slide the board in slot 0 in all directions; write the afterstates to slots 1 to 4."""
     for direction in range(4):
         copy_cells(boards, 0, boards, direction + 1)
         after = boards[direction + 1]
@@ -262,7 +266,7 @@ def spawn_cells(
     cumulative: Words,
     _spec: CellBoardSpec,
 ) -> None:
-    """Add the spawn drawn from `word` to a board."""
+    """Put a random tile on a board. The random number `word` determines tile and cell."""
     place_cells(boards[slot], word, ranks, cumulative)
 
 
@@ -302,14 +306,17 @@ def images_4x4(a: Word) -> tuple[Word, Word, Word, Word, Word, Word, Word, Word]
 
 
 IndexOf = Callable[[Word], Word]
-"""Returns the weight index of a tuple on a board image."""
+"""A kernel that returns the weight index of a tuple on an image of the board."""
 
 WriteImage = Callable[[Word, Word, Words, Int], None]
-"""Writes the indices of all tuples on one board image to a row, eight entries per tuple."""
+"""A kernel that writes one image's weight indices, one for each tuple, to a row.
+
+The row has eight entries for each tuple, one for each image.
+"""
 
 
 def make_indices_kernel(code: Code) -> Indices:
-    """Build `indices` for one 4x4 network, with its shifts and masks as compile-time constants."""
+    """Build the index kernel of a 4x4 network, with its shifts and masks as constants."""
     write_image: Any = None
     for number, (first, parts) in enumerate(code):
         index_of = make_tuple_index_kernel(first, parts)
@@ -317,7 +324,7 @@ def make_indices_kernel(code: Code) -> Indices:
 
     @kernel(inline=True, borrows=True)
     def indices(boards: Words, slot: Int, spec: PackedBoardSpec, out: Words, row: Int) -> None:
-        """Write the weight indices of a board to a row of `out`."""
+        """Write a board's weight indices to a row of `out`."""
         word = known_word(boards[slot, 0], boards[slot, 1], spec.known)
         a, b, c, d, e, f, g, h = images_4x4(word)
         write_image(a, np.uint64(0), out, row)
@@ -333,7 +340,7 @@ def make_indices_kernel(code: Code) -> Indices:
 
 
 def make_tuple_index_kernel(first: int, parts: tuple[tuple[int, int], ...]) -> IndexOf:
-    """Build the kernel that computes the weight index of one tuple on a board image."""
+    """Build a kernel that computes a tuple's weight index on a symmetric image of the board."""
     begin = np.uint64(first)
     cells = np.uint64(sum(mask << shift for shift, mask in parts))  # union of the index parts
     if not IS_PLAIN and gathers_bits():
@@ -357,7 +364,7 @@ def make_tuple_index_kernel(first: int, parts: tuple[tuple[int, int], ...]) -> I
 
 
 def _make_write_kernel(at: Word, index_of: IndexOf, others: WriteImage | None) -> WriteImage:
-    """Build the kernel that writes the indices of one image, after those of `others`."""
+    """Build a kernel that calls `others`, then writes the index of the next tuple."""
     if others is None:
 
         @kernel(inline=True, borrows=True)
@@ -387,7 +394,7 @@ def write_indices(
     """Write the weight indices of a packed board of any shape.
 
     Args:
-        word: Board with ranks up to `known`.
+        word: The board. Its ranks must not exceed `known`.
         rows: Number of rows.
         columns: Number of columns.
         shifts: As in `PackedBoardSpec`.
@@ -414,7 +421,7 @@ def write_indices_cells(
     """Write the weight indices of a board given as ranks.
 
     Args:
-        cells: Board as ranks, uint8 `[cells]`.
+        cells: The board as ranks, uint8 `[cells]`.
         seen: Bit set of the ranks on the board.
         ranks: As in `CellBoardSpec`.
         places: As in `CellBoardSpec`.
@@ -463,7 +470,7 @@ def stage_of(seen: Word, stages: Words) -> np.int64:
 def total(
     weights: Weights, indices: Words, row: Int, count: Int, first: Word, stride: Word
 ) -> np.float32:
-    """Sum the weights at `indices` in the stage that starts at weight `first`."""
+    """Return the sum of a stage's weights at `indices`. The stage starts at the index `first`."""
     value = np.float32(0)
     for number in range(count):
         value += weights[(indices[row, number] + first) * stride]
@@ -481,7 +488,7 @@ def fetch(
 
 @kernel(inline=True, borrows=True)
 def weight_at(weights: Weights, index: Word, stage: Int, size: Word, stride: Word) -> np.float32:
-    """Return a weight of a stage, promoted from an earlier stage if it has not been learned."""
+    """Return a weight. If its stage has not learned it, use the weight of an earlier stage."""
     at = (index + np.uint64(stage) * size) * stride
     value: np.float32 = weights[at]
     while value == np.float32(0) and stage > 0:
@@ -495,7 +502,7 @@ def weight_at(weights: Weights, index: Word, stage: Int, size: Word, stride: Wor
 def total_promoted(
     weights: Weights, indices: Words, row: Int, count: Int, stage: Int, size: Word, stride: Word
 ) -> np.float32:
-    """Sum the weights at `indices` in a later stage, with promotion."""
+    """Sum the weights at `indices` in a later stage. Unlearned weights come from earlier stages."""
     value = np.float32(0)
     for number in range(count):
         value += weight_at(weights, indices[row, number], stage, size, stride)
@@ -506,7 +513,7 @@ def total_promoted(
 def value_at(
     weights: Weights, indices: Words, row: Int, count: Int, stage: Int, size: Word, stride: Word
 ) -> np.float32:
-    """Return the points expected after an afterstate, with promotion."""
+    """Return an afterstate's expected points. Unlearned weights come from earlier stages."""
     if stage > 0:
         return total_promoted(weights, indices, row, count, stage, size, stride)
     return total(weights, indices, row, count, ZERO, stride)
@@ -517,10 +524,10 @@ def value_at(
 
 @kernel("(uint8[::1], uint8[::1], uint8[::1], int16[::1])", borrows=True)
 def add_changes(used: Bytes, low: Bytes, high: Bytes, steps: NDArray[np.int16]) -> None:
-    """Add differences to 16-bit numbers, with wraparound; see ``weights.py``.
+    """Add encoded differences to 16-bit numbers, with wraparound; see ``weights.py``.
 
     Args:
-        used: One bit per number, most significant first, set if the number has a difference.
+        used: Bits, most significant first, that mark the numbers that change.
         low: Low bytes of the zigzag-encoded differences.
         high: High bytes of the differences.
         steps: Numbers to update.

@@ -27,10 +27,10 @@ HEADER = "header.json"
 VERSION = 1
 BLOCK = 1 << 24
 _LOCAL_HEADER = 30
-"""Size of a member's local header without its name and extra field."""
+"""Size of a ZIP member's local header in bytes, without the name and the extra field."""
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 SPARSE = 1 / 16
-"""Arrays with a smaller share of non-zero numbers are compressed."""
+"""An array is compressed if fewer than this fraction of its numbers are non-zero."""
 
 Array = NDArray[Any]
 
@@ -38,7 +38,7 @@ Check = tuple[Callable[[Any], bool], str]
 """A predicate for a header value, and a description of valid values."""
 
 MAX_POINTS = 1e30
-"""Upper bound for points in a header, so that sums of them still fit into a float32."""
+"""Upper bound for points in a header, so that sums of points still fit into a float32."""
 
 
 def write_archive(
@@ -49,14 +49,15 @@ def write_archive(
     *,
     compression: int | None = None,
 ) -> None:
-    """Write an archive, replacing the file at `path` once the new one is on disk.
+    """Write an archive; the existing file is replaced only when the new file is complete.
 
     Args:
         path: Target file.
         kind: Kind of archive, such as ``py2048-weights``.
         header: Additional header entries, as plain JSON values.
         arrays: Members by name, in order.
-        compression: A `zipfile` constant. By default, nearly empty arrays are deflated.
+        compression: A `zipfile` constant. By default, only arrays with few non-zero numbers are
+            deflated.
     """
     with os_errors_as(WeightsError, f"{path} cannot be written"):
         with replacing(path) as file, zipfile.ZipFile(file, "w") as archive:
@@ -103,18 +104,18 @@ def _blocks(array: Array) -> Iterator[bytes | memoryview]:
     plain = np.lib.format.header_data_from_array_1_0(np.empty(0, array.dtype))
     np.lib.format.write_array_header_1_0(head, plain | {"shape": array.shape})
     yield head.getvalue()
-    rows = array.reshape(-1)  # a view, even for a strided column
+    rows = array.reshape(-1)  # not a copy, even if the array is a strided column
     step = max(BLOCK // max(array.itemsize, 1), 1)
     for first in range(0, rows.size, step):
         yield rows[first : first + step].tobytes()
 
 
 class Archive:
-    """Archive opened for reading.
+    """An archive opened for reading.
 
     Attributes:
         path: The file.
-        header: Its header.
+        header: Header of the archive.
 
     Raises:
         WeightsError: If the file is missing, damaged, of another kind or too new.
@@ -153,13 +154,13 @@ class Archive:
             return self._array_of(member, name, expected)
 
     def deferred(self, name: str) -> Callable[[], Array]:
-        """Return a function that decodes an array later, even if the file is gone.
+        """Return a function that decodes an array later, even after the file has been deleted.
 
         The compressed data is kept in memory.
 
         Raises:
-            WeightsError: If the array is missing. The returned function raises it if the array is
-                damaged.
+            WeightsError: If the array is missing. The returned function raises `WeightsError` if
+                the array is damaged.
         """
         expected, info = self._checksum(name), self._zip.getinfo(f"{name}.npy")
         self._file.seek(info.header_offset)
@@ -197,13 +198,13 @@ class Archive:
 
 
 def check_fields(path: Path, values: object, checks: Mapping[str, Check], within: str = "") -> None:
-    """Check that a JSON object in a file's header has these fields with valid values.
+    """Check that a JSON object in a file's header has the given fields with valid values.
 
     Args:
-        path: The file, for messages.
+        path: Path of the file, for error messages.
         values: The object.
-        checks: Check for each field.
-        within: Field that contains the object, unless it is the header itself.
+        checks: The check for each field.
+        within: Name of the field that contains the object, or an empty string for the header.
 
     Raises:
         WeightsError: If a field is missing or invalid. The message names the field and its value.
@@ -224,11 +225,11 @@ def check_fields(path: Path, values: object, checks: Mapping[str, Check], within
 
 @contextmanager
 def faults_of(path: Path, fields: str) -> Iterator[None]:
-    """Convert errors raised while header fields are parsed.
+    """Convert errors in parsing header fields to `WeightsError`.
 
     Raises:
-        WeightsError: In place of py2048 errors and errors about types and values. The message names
-            the file and the fields.
+        WeightsError: If the block raises a `Py2048Error`, or an exception for a wrong type or
+            value. The message names the file and the fields.
     """
     try:
         yield
@@ -271,7 +272,7 @@ def _is_texts(value: object) -> bool:
 
 
 class _HashingReader:
-    """Reader that computes the digest of everything it reads."""
+    """A file wrapper that hashes all data read through it."""
 
     def __init__(self, file: Any) -> None:
         self._file = file
@@ -285,7 +286,7 @@ class _HashingReader:
 
 @contextmanager
 def open_archive(path: Path | str, kind: str) -> Iterator[Archive]:
-    """Open an archive for reading; file errors name the archive.
+    """Open an archive for reading. Error messages contain its path.
 
     Raises:
         WeightsError: If the file is missing, damaged, of another kind or too new.
@@ -299,11 +300,10 @@ def open_archive(path: Path | str, kind: str) -> Iterator[Archive]:
 
 @contextmanager
 def errors_of(path: Path, kind: str = "archive") -> Iterator[None]:
-    """Convert errors raised while a file is read.
+    """Convert exceptions raised while a file is read.
 
     Raises:
-        WeightsError: In place of errors from ZIP files, decompressors and the disk. It names the
-            file.
+        WeightsError: If the file is missing, damaged or unreadable. The message names the file.
     """
     import lzma
     import zlib

@@ -1,10 +1,11 @@
-"""Heuristic evaluation for any rules and board size, summed over rows and columns.
+"""The heuristic evaluation, which supports any rules and any board size.
 
-It rewards empty cells and equal neighbours, and penalises crowded and non-monotonic lines. Edge
-lines and inner lines have different weights, which draws large tiles to the edge. The features
-follow nneonneo's 2048-ai (github.com/nneonneo/2048-ai). The weights were tuned by playing games.
+The heuristic rewards empty cells and equal neighbours, and penalises crowded lines and lines that
+are not monotonic. Edge lines and inner lines have different weights, so large tiles are worth more
+at the edge. The features follow nneonneo's 2048-ai (github.com/nneonneo/2048-ai). The weights were
+tuned by playing many games.
 
-This is plain Python; ``_heuristic_kernels.py`` is the compiled version.
+This module is plain Python; ``_heuristic_kernels.py`` is its compiled version.
 """
 
 from __future__ import annotations
@@ -19,24 +20,26 @@ from py2048.core.rules import MergePoints, Rules
 Line = tuple[int, ...]
 
 RANKS = 32
-"""Number of distinct ranks; tiles of higher rank count as the highest of these."""
+"""Number of distinct ranks; larger ranks are treated like ``RANKS - 1``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Heuristic:
-    """Evaluation weights in points. Pairs hold the values for edge lines and for inner lines.
+    """Weights of the heuristic, in points.
+
+    In each pair of weights, the first applies to edge lines and the second to inner lines.
 
     Attributes:
         empty: Reward per empty cell.
         merge: Reward per pair of equal tiles that can merge in a line. A line's first pair counts
             double.
-        monotonicity_weight: Penalty for a non-monotonic line, per unit of
+        monotonicity_weight: Penalty for lines that are not monotonic, per unit of
             ``rank**monotonicity_power``.
         monotonicity_power: Exponent of the monotonicity penalty.
-        sum_weight: Penalty for a tile, per unit of ``rank**sum_power``.
+        sum_weight: Factor of each tile's penalty, which is ``sum_weight * rank**sum_power``.
         sum_power: Exponent of the tile penalty.
-        base: Constant value of each line. A stuck board is worth 0, so this is also the cost of
-            losing.
+        base: Constant value of each line. A stuck board has the value 0, so `base` is also the cost
+            of losing.
     """
 
     empty: tuple[float, float] = (17.0, 18.3)
@@ -56,9 +59,9 @@ STEEP = Heuristic(
     sum_weight=(0.25, 0.35),
     sum_power=3.5,
 )
-"""For deep searches on 4x4, where the order of the large tiles matters more.
+"""Weights for deep searches on 4x4, which benefit more from well-ordered large tiles.
 
-The exponents are those of ziap/2048-ai (2026).
+The exponents come from ziap/2048-ai (2026).
 """
 LASTING = Heuristic(
     empty=(17.3, 22.5),
@@ -69,11 +72,11 @@ LASTING = Heuristic(
     sum_power=2.03,
     base=3_880.0,
 )
-"""For rules under which only the length of the game counts."""
+"""Weights for rules that give no points for merges."""
 
 
 def heuristic_for(rules: Rules, *, is_deep: bool = False) -> Heuristic:
-    """Return the best heuristic for the rules; deep searches on 4x4 use a separate one."""
+    """Return the best weights for the rules; deep searches on 4x4 have their own weights."""
     if is_deep and rules.shape == (4, 4):
         return STEEP
     return DEFAULT if isinstance(rules.scoring, MergePoints) else LASTING
@@ -81,7 +84,7 @@ def heuristic_for(rules: Rules, *, is_deep: bool = False) -> Heuristic:
 
 @lru_cache(maxsize=1 << 17)
 def line_value(line: Line, inner: bool = False, heuristic: Heuristic = DEFAULT) -> float:
-    """Return the value of one row or column in points, without its base."""
+    """Return the value of a row or column in points, without the constant `base`."""
     place = int(inner)
     ranks = [min(tile.bit_length() - 1, RANKS - 1) if tile else 0 for tile in line]
     tiles = [rank for rank in ranks if rank]
@@ -102,7 +105,7 @@ def line_value(line: Line, inner: bool = False, heuristic: Heuristic = DEFAULT) 
 def board_value(board: Board, heuristic: Heuristic = DEFAULT) -> float:
     """Return the value of a board in points, summed over its rows and columns.
 
-    It is positive and roughly proportional to the points still to come.
+    The value is positive and roughly proportional to the future points.
     """
     lines = (*_inner_lines(board.rows), *_inner_lines(tuple(zip(*board.rows, strict=True))))
     value = sum(line_value(line, inner, heuristic) for line, inner in lines)

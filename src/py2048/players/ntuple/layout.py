@@ -12,49 +12,51 @@ import numpy as np
 from py2048.core.errors import WeightsError, did_you_mean, shown
 
 Tuple = tuple[int, ...]
-"""Cell numbers of one tuple in ascending order; cells are numbered row by row."""
+"""The cells of a tuple in ascending order, numbered row by row."""
 
 Code = tuple[tuple[int, tuple[tuple[int, int], ...]], ...]
-"""For each tuple, its first weight, and the shift and mask of each run of cells."""
+"""For each tuple, the index of its first weight, and a shift and mask for each run of cells."""
 
 PACKED_RANKS = 16
 MAX_WEIGHTS = 2**32
 """Maximum number of weights per stage, 16 GiB as float32."""
 MAX_STAGE = 2**62
-"""Upper bound for stage thresholds; exceeds every sum of distinct tiles."""
+"""Upper bound for stage thresholds, which exceeds every sum of distinct tiles."""
 
-# Any of the eight images of a tuple can represent it, but they order the weights differently in
-# memory, where the rank of the first cell varies fastest. The images below keep frequently used
-# weights on few memory pages. Six tuples trained 40 % faster than with the images printed in the
-# papers.
+# Any of a tuple's eight symmetric images can represent the tuple. The first cell's rank varies
+# fastest in memory, so each image orders the weights differently. The images below keep frequently
+# used weights on few memory pages. With them, six tuples trained 40 % faster than with the images
+# printed in the papers.
 YEH_4X6 = "abcdef 4567ab 9abdef 569ade"
-"""Yeh et al., "Multistage temporal difference learning for 2048-like games", 2016."""
+"""Tuples from Yeh et al., "Multistage temporal difference learning for 2048-like games", 2016."""
 
 MATSUZAKI_8X6 = "9abdef 4567ab abcdef 69abcd 56adef 489abf 89abdf 567bef"
-"""Matsuzaki, "Systematic selection of n-tuple networks for 2048", 2016: the best eight."""
+"""The best eight tuples of Matsuzaki, "Systematic selection of n-tuple networks for 2048", 2016."""
 
 NAMED = {"4x6": YEH_4X6, "8x6": MATSUZAKI_8X6}
 PLACED = ("lines", "squares", "rectangles")
-"""Shapes placed everywhere: rows and columns, 2x2 squares, 2x3 rectangles."""
+"""Shapes that can be placed everywhere: rows and columns, 2x2 squares, and 2x3 rectangles."""
 
 
 @dataclass(frozen=True)
 class NetworkLayout:
-    """Shape of an n-tuple network.
+    """The structure of an n-tuple network.
 
-    Each tuple has one weight for every combination of ranks on its cells. It is applied to all
-    symmetric images of a board: eight if the board is square, otherwise four.
+    Each tuple has one weight for every combination of ranks on its cells. Each tuple is applied to
+    all symmetric images of a board: eight if the board is square, otherwise four.
 
     Attributes:
         rows: Number of rows.
         columns: Number of columns.
-        tuples: Cells of each tuple, numbered in row-major order. They are sorted on creation.
-        stages: Thresholds of the later stages, ascending. The largest threshold not above the sum
-            of its *distinct* tiles determines a board's stage. A threshold of 16384 requires that
-            tile or a larger one; 24576 requires the tiles 16384 and 8192 together, or a larger
+        tuples: Cells of each tuple, numbered in row-major order. The cells of a tuple are sorted on
+            creation.
+        stages: Thresholds of the later stages, ascending. The largest threshold that the sum of a
+            board's *distinct* tiles reaches determines the board's stage. For example, the
+            threshold 24576 is reached with the tiles 16384 and 8192 together, or with any larger
             tile.
         ranks: Number of ranks that have their own weights, including the empty cell. Larger tiles
-            are downgraded (see `downgraded`). At most 16 on boards of up to 4x4 cells.
+            are downgraded (see `downgraded`). The maximum number of ranks is 16 on boards of up to
+            4x4 cells, and 64 on larger boards.
 
     Raises:
         WeightsError: If the layout is not valid.
@@ -106,7 +108,7 @@ class NetworkLayout:
 
     @property
     def kind(self) -> str:
-        """Kind of board, which selects the kernels."""
+        """The kind of board, which determines the kernels to use."""
         return board_kind(self.rows, self.columns)
 
     @property
@@ -116,12 +118,12 @@ class NetworkLayout:
 
     @property
     def active(self) -> int:
-        """Number of weights that are summed for a board's value."""
+        """Number of weights whose sum is a board's value."""
         return len(self.tuples) * len(self.images)
 
     @cached_property
     def offsets(self) -> tuple[int, ...]:
-        """Index of each tuple's first weight within a stage, followed by the size of a stage."""
+        """Index of each tuple's first weight within a stage, followed by the stage's size."""
         offsets, radix = [0], PACKED_RANKS if self.is_packed else self.ranks
         for cells in self.tuples:
             offsets.append(offsets[-1] + int(radix ** len(cells)))
@@ -139,12 +141,12 @@ class NetworkLayout:
 
     @cached_property
     def images(self) -> tuple[Tuple, ...]:
-        """The board symmetries, each as the source cell of every cell."""
+        """The symmetries of the board. Each symmetry maps a cell to its source cell."""
         return tuple(images(self.rows, self.columns))
 
     @cached_property
     def code(self) -> Code:
-        """The tuples of a 4x4 layout for `make_indices_kernel`; empty for other layouts."""
+        """Tuples for `make_indices_kernel`. Empty if the board is not 4x4."""
         if self.kind != "4x4":
             return ()
         return tuple(zip(self.offsets, map(parts_of, self.tuples), strict=False))
@@ -163,7 +165,7 @@ def board_kind(rows: int, columns: int) -> str:
 
 
 def images(rows: int, columns: int) -> Iterator[Tuple]:
-    """Yield the symmetries of a board, each as the source cell of every cell."""
+    """Yield the symmetries of a board. Each symmetry maps a cell to its source cell."""
     cells = np.arange(rows * columns).reshape(rows, columns)
     for is_turned in (False, True) if rows == columns else (False,):
         for flip, mirror in product((1, -1), repeat=2):
@@ -174,7 +176,7 @@ def images(rows: int, columns: int) -> Iterator[Tuple]:
 def parse_tuples(text: str, rows: int, columns: int) -> tuple[Tuple, ...]:
     """Parse a tuple specification.
 
-    Words are separated by spaces or ``+``. A word is one of:
+    The words of a specification are separated by spaces or ``+``. A word is one of:
 
     - a named set for 4x4 boards (``4x6`` or ``8x6``)
     - a shape placed everywhere (``lines``, ``squares``, ``rectangles``), one tuple for each class
@@ -214,14 +216,14 @@ def _cells_of(word: str) -> Tuple:
 
 
 def cells_text(cells: Tuple) -> str:
-    """Return the word that `parse_tuples` reads as this tuple."""
+    """Return a word that `parse_tuples` parses as this tuple."""
     if max(cells) < 16:
         return "".join(f"{cell:x}" for cell in cells)
     return "-".join(map(str, cells)) + ("-" if len(cells) == 1 else "")
 
 
 def placed(shape: str, rows: int, columns: int) -> list[Tuple]:
-    """Return all placements of a shape, one for each class of symmetric images."""
+    """Return all placements of a shape on the board, without symmetric duplicates."""
     sides = {
         "lines": [(1, columns), (rows, 1)],
         "squares": [(2, 2)],
@@ -242,7 +244,7 @@ def placed(shape: str, rows: int, columns: int) -> list[Tuple]:
 
 
 def default_tuples(rows: int, columns: int) -> str:
-    """Return the default tuple specification for a board."""
+    """Return the default tuple specification for a board shape."""
     if (rows, columns) == (4, 4):
         return "4x6"
     has_room = min(rows, columns) > 1 and 6 <= rows * columns <= 16
@@ -250,7 +252,7 @@ def default_tuples(rows: int, columns: int) -> str:
 
 
 def parts_of(cells: Sequence[int]) -> tuple[tuple[int, int], ...]:
-    """Return the shift and mask that move each run of cells to its place in an index."""
+    """Return a shift and a mask per run of adjacent cells, to pack the runs into an index."""
     breaks = [at + 1 for at, (a, b) in enumerate(pairwise(cells)) if b != a + 1]
     parts, done = [], 0
     for start, end in pairwise([0, *breaks, len(cells)]):
@@ -263,10 +265,11 @@ def parts_of(cells: Sequence[int]) -> tuple[tuple[int, int], ...]:
 def downgraded(ranks: Sequence[int], known: int) -> list[int]:
     """Downgrade large tiles to ranks up to `known` [1].
 
-    The largest missing rank below the maximum is skipped: every larger tile becomes one rank
-    smaller. This repeats until the maximum is at most `known`. If no rank is missing, larger tiles
-    count as `known`. Equal tiles stay equal, larger tiles stay larger, and no cell becomes empty,
-    so the result resembles an earlier position that is played in the same way.
+    The largest rank that is missing below the maximum is skipped, so every larger tile becomes one
+    rank smaller. Ranks are skipped until the maximum is at most `known`. If no rank below the
+    maximum is missing, ranks above `known` become `known`. Equal tiles stay equal, larger tiles
+    stay larger, and no cell becomes empty, so the result resembles an earlier position with the
+    same best moves.
 
     [1] Guei, Chen & Wu, "Optimistic temporal difference learning for 2048", IEEE Transactions on
         Games, 2021: tile-downgrading.

@@ -1,9 +1,9 @@
-"""n-tuple networks: estimate future points as a sum of looked-up weights.
+"""n-tuple networks, which estimate future points as a sum of weights from lookup tables.
 
-A network [1] looks at several groups of cells, its *tuples*. Each tuple has a weight for every
+A network [1] looks at several groups of cells, called *tuples*. Each tuple has a weight for every
 combination of tiles on its cells. The value of an afterstate is the sum of the weights that all
-tuples select on all symmetric images of the board. This function is linear in its weights and
-costs a few dozen memory accesses, so it is quick to train and to evaluate.
+tuples select on all symmetric images of the board. The value is linear in the weights and takes a
+few dozen memory accesses, so networks are fast to train and to evaluate.
 
 [1] Szubert & Jaśkowski, "Temporal difference learning of n-tuple networks for the game 2048", 2014.
 """
@@ -39,29 +39,31 @@ BoardSpec = kernels.BoardSpec
 Boards = kernels.Boards
 
 NEVER = np.int64(2**62)
-"""Exceeds the points of every slide and the sum of every board."""
+"""A number that exceeds the points of every slide and the sum of every board."""
 
 PREFETCH_SUM = 512
-"""How far ahead bands are unpacked, in points of board sum (about 230 moves)."""
+"""A band is unpacked when the board's sum is within this distance of the band, or about 230 moves
+in advance.
+"""
 
 MAX_RANK = 31
 """Largest rank that networks accept on a board."""
 
 
 IDLE_S = 30.0
-"""Seconds for which an unused part stays unpacked, because games may return to it."""
+"""Unused parts stay unpacked for this many seconds, in case another game needs them."""
 UNPACKING = "py2048-unpacking"
 """Name of the background threads that unpack parts."""
 HUGE_PAGE_BYTES = 1 << 21
-"""Memory is released in pages of this size."""
+"""Unused memory is released in pages of this size."""
 MIN_GAMES = 100
-"""Minimum number of games for a stage's records to be meaningful."""
+"""Stages with fewer games than this have no meaningful records."""
 MAX_RELATIVE_OVERESTIMATE = 0.5
-"""Largest mean error, relative to the points earned, at which values count as calibrated."""
+"""Maximum mean error of calibrated values, relative to the points earned."""
 CERTAIN_SHARE = 0.99
-"""A tile counts as certain if at least this share of games reached it."""
+"""Minimum share of games that reached a tile for the tile to count as certain."""
 START = 2
-"""Represents the opening stage, which lasts until the first tile that has its own stages."""
+"""Value of `tile` for the opening stages, which precede all tiles with stages of their own."""
 
 
 # --- weights that are unpacked when they are needed ----------------------------------------------
@@ -71,7 +73,7 @@ class PackedWeights(NamedTuple):
     """Sparse 16-bit weights in the encoding of weights files (``weights.py``).
 
     Attributes:
-        used: One bit per weight, most significant first, set if the weight is non-zero.
+        used: One bit per weight, most significant bit first, set if the weight is non-zero.
         low: Low bytes of the zigzag-encoded non-zero weights.
         high: High bytes of the same weights.
     """
@@ -86,22 +88,22 @@ class PackedWeights(NamedTuple):
 
 
 def add_changes(used: Bytes, low: Bytes, high: Bytes, steps: Quantized) -> None:
-    """NumPy version of the kernel, used when kernels are not compiled."""
+    """Add encoded differences with NumPy, for processes without compiled kernels."""
     zigzag = low.astype(np.uint16) | high.astype(np.uint16) << 8
     bits = np.unpackbits(used, count=steps.size).view(np.bool_)
     steps[bits] += ((zigzag >> 1) ^ (0 - (zigzag & 1))).view(np.int16)
 
 
 class LazyTable:
-    """Table of equally sized parts that are unpacked on demand. Thread-safe.
+    """A thread-safe table of equally sized parts that are unpacked on demand.
 
     Args:
-        packed: For each part, a function that reads its weights.
+        packed: For each part, a function that reads the part's packed weights.
         size: Number of weights per part.
 
     Attributes:
-        table: The weights, int16 `[parts * size]`, with zeros for parts that are not unpacked.
-        loaded: Unpacked parts, with the time of their last use.
+        table: The weights, int16 `[parts * size]`; parts that are not unpacked contain zeros.
+        loaded: Maps the number of each unpacked part to the time of its last use.
     """
 
     def __init__(self, packed: Sequence[Callable[[], PackedWeights]], size: int) -> None:
@@ -132,7 +134,7 @@ class LazyTable:
         return self.table
 
     def check(self) -> None:
-        """Read every part once, without keeping it.
+        """Verify every part without keeping the parts unpacked.
 
         Raises:
             WeightsError: If a part is damaged.
@@ -141,20 +143,20 @@ class LazyTable:
             read()
 
     def expect(self, numbers: Iterable[int]) -> None:
-        """Unpack parts in the background, because they will soon be needed."""
+        """Start unpacking parts in the background, because they will be needed soon."""
         for number in numbers:
             if number not in self.loaded and not self._holders[number]:
                 threading.Thread(target=self._unpack_briefly, args=[number], name=UNPACKING).start()
 
     def _unpack_briefly(self, number: int) -> None:
-        # If a part is damaged, the search that needs it raises the error again.
+        # If a part is damaged, the search that uses the part raises the error.
         with suppress(WeightsError), self.holding([number]):
             pass
 
     def _unpack(self, numbers: Sequence[int]) -> None:
-        """Unpack parts and mark them as in use; release idle ones."""
+        """Unpack parts and mark them as in use; release parts that are idle."""
         with self._lock:
-            for number in numbers:  # protects them from being released
+            for number in numbers:  # Parts in use are not released.
                 self._holders[number] += 1
         for number in numbers:
             with self._unpacking[number]:
@@ -179,7 +181,7 @@ class LazyTable:
 
 
 def _zeros(size: int) -> mmap.mmap:
-    """Allocate zeroed memory lazily, with huge pages if the system has them."""
+    """Allocate zeroed memory on first access, with huge pages if the system supports them."""
     if not hasattr(mmap, "MAP_PRIVATE"):
         return mmap.mmap(-1, size)
     memory = mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
@@ -193,15 +195,17 @@ def _zeros(size: int) -> mmap.mmap:
 
 
 class Band(NamedTuple):
-    """A range of late-game boards, with the correction of their values.
+    """A range of late-game boards, and how to correct the network's values in this range.
 
     Attributes:
         tile: Largest tile of the band's boards.
-        least: Minimum sum of their tiles.
-        level: How much the base network overestimates at sum `least`, plus a safety margin.
-        slope: Growth of the overestimate per point of board sum.
-        goal: Value of a board once the target tile has been made.
-        makes: The target tile, which the band's boards do not contain; 0 for twice `tile`.
+        least: Minimum sum of the tiles on the band's boards.
+        level: How many points the base network overestimates a board with the sum `least`, plus a
+            safety margin.
+        slope: How much the overestimate grows when the board sum grows by 1.
+        goal: Value of a board on which the target tile has just been created.
+        makes: The target tile, or 0 if the target is twice `tile`. The band's boards do not contain
+            the target tile.
     """
 
     tile: int
@@ -213,16 +217,16 @@ class Band(NamedTuple):
 
     @property
     def ending(self) -> int:
-        """The target tile, which ends the band."""
+        """The target tile; the band ends when this tile is reached."""
         return self.makes or 2 * self.tile
 
     @property
     def end(self) -> int:
-        """Minimum sum of the boards with the target tile."""
+        """Minimum sum of the boards that contain the target tile."""
         return self.ending + (self.tile if self.ending <= self.tile else 0)
 
     def covers(self, board: Board) -> bool:
-        """Return whether a board lies in this band, ignoring later bands."""
+        """Return whether this band covers a board. Several bands may cover the same board."""
         return (
             board.max_tile == self.tile
             and board.sum >= self.least
@@ -230,26 +234,26 @@ class Band(NamedTuple):
         )
 
     def excess(self, total: int) -> float:
-        """Return how much the base network overestimates at a board sum."""
+        """Return the base network's overestimate at a board sum, in points."""
         return self.level + self.slope * (total - self.least)
 
 
 def _largest_and_sum(ranks: Sequence[int]) -> tuple[int, int]:
-    """Return a board's largest tile and the sum of its tiles."""
+    """Return a board's largest tile and its tile sum."""
     tiles = [1 << rank for rank in ranks if rank]
     return max(tiles, default=0), sum(tiles)
 
 
 @dataclass(frozen=True)
 class Bands:
-    """Late-game corrections of a network, with separate weights for each band.
+    """Corrections of a network for late boards, with separate weights for each band.
 
     Attributes:
-        layout: Tuples and ranks of all bands; it has no stages.
+        layout: Tuples and ranks of all bands, without stages.
         bands: Bands in ascending order.
-        table: Weights by band, int16 `[bands * layout.size]`, in units of `step`.
-        step: Points per unit of a weight.
-        lazy: Owner of the table, if bands are unpacked on demand.
+        table: Weights of all bands in units of `step`, int16 `[bands * layout.size]`.
+        step: Value of one unit of an integer weight, in points.
+        lazy: Object that unpacks bands into `table` on demand, or None if all are unpacked.
 
     Raises:
         WeightsError: If the arguments are inconsistent.
@@ -268,21 +272,21 @@ class Bands:
             raise WeightsError(f"bands have int16 weights {shape}")
 
     def reachable_bands(self, ranks: Sequence[int]) -> list[int]:
-        """Return the bands that may apply to a board or its successors.
+        """Return the numbers of the bands that may apply to a board or its successors.
 
-        Later bands become reachable when the sum reaches `next_min_sum`.
+        Further bands become reachable when the sum reaches `next_min_sum`.
         """
         largest, total = _largest_and_sum(ranks)
         found: list[int] = []
         for number, band in enumerate(self.bands):
             if band.least <= total and band.tile >= largest:
-                if band.ending > band.tile:  # boards never return to the earlier bands of this tile
+                if band.ending > band.tile:  # its tile's earlier bands are over
                     found = [each for each in found if self.bands[each].tile != band.tile]
                 found.append(number)
         return found
 
     def bands_of_boards(self, boards: Bytes) -> list[int]:
-        """Return the bands that may apply to boards given as ranks, uint8 `[n, cells]`."""
+        """Return the numbers of the bands that may cover some of the boards, uint8 `[n, cells]`."""
         if 1 << int(boards.max(initial=0)) < self.bands[0].tile:
             return []
         tiles = tiles_of(boards)
@@ -294,12 +298,12 @@ class Bands:
         ]
 
     def next_min_sum(self, ranks: Sequence[int]) -> int:
-        """Return the minimum sum of the next band for a board with these ranks."""
+        """Return the smallest `min_sum` of a band that exceeds the board's sum, or `NEVER`."""
         _, total = _largest_and_sum(ranks)
         return min((band.least for band in self.bands if band.least > total), default=int(NEVER))
 
     def expect(self, ranks: Sequence[int]) -> None:
-        """Unpack the following bands in the background if a board is close to them."""
+        """Start to unpack the bands that a board will soon reach, in the background."""
         largest, total = _largest_and_sum(ranks)
         if self.lazy:
             self.lazy.expect(
@@ -318,12 +322,12 @@ class Bands:
         return self.lazy.hold_all() if self.lazy else self.table
 
     def with_band(self, band: Band, table: Quantized) -> Bands:
-        """Return a copy with a band added or replaced; `table` must use the same step."""
+        """Return a copy with a band added or replaced. The weights in `table` must use `step`."""
         kept = {each: row for each, row in self._parts() if each[:2] != band[:2]}
         return self._of({**kept, band: table})
 
     def beyond(self, band: Band) -> Bands | None:
-        """Return a copy without the tile's bands up to this one, or `None` if none remain."""
+        """Return a copy without this and earlier bands of its tile, or `None` if none is left."""
         tile, least = band.tile, band.least
         kept = {each: row for each, row in self._parts() if each[0] != tile or each[1] > least}
         return self._of(kept) if kept else None
@@ -332,10 +336,10 @@ class Bands:
         yield from zip(self.bands, self.unpacked.reshape(len(self.bands), -1), strict=True)
 
     def _of(self, parts: Mapping[Band, Quantized]) -> Bands:
-        """Build bands with these weights and the same tuples, ranks and step."""
+        """Build bands from their weights. Tuples, ranks and step are those of this network."""
         whole = np.zeros((len(parts), self.layout.size), np.int16)
         for row, band in zip(whole, sorted(parts), strict=True):
-            used = np.flatnonzero(parts[band])  # leaves pages of zeros unallocated
+            used = np.flatnonzero(parts[band])  # pages that contain only zeros stay unallocated
             row[used] = parts[band][used]
         return Bands(self.layout, tuple(sorted(parts)), whole.reshape(-1), self.step)
 
@@ -344,16 +348,17 @@ class Bands:
 
 
 class StageRecord(NamedTuple):
-    """Statistics on how games continued after they entered a stage.
+    """Predicted and actual points of games, from their first board in a stage.
 
     Attributes:
         tile: Largest tile of the stage.
         least: Minimum sum of all tiles.
-        games: Number of games that entered the stage.
-        predicted: Mean points that the network predicted on entry.
-        realised: Mean points that the games actually earned afterwards.
-        error: Standard error of the mean difference.
-        made: Number of games that reached each larger tile.
+        games: Number of games that reached the stage.
+        predicted: Mean number of points that the network predicted for the first board in the
+            stage.
+        realised: Mean number of points that games gained between reaching the stage and ending.
+        error: Standard error of the difference between the two means.
+        made: For each larger tile, the number of games that reached this tile.
     """
 
     tile: int
@@ -371,12 +376,12 @@ class StageRecord(NamedTuple):
 
     @property
     def is_calibrated(self) -> bool:
-        """Whether corrected values are reliable enough to be shown as points."""
+        """Whether the corrected values are reliable enough to be shown as points."""
         return abs(self.excess) <= MAX_RELATIVE_OVERESTIMATE * self.realised
 
     @property
     def next_tile(self) -> int:
-        """The next larger tile that is not certain to be made, or the largest tile reached."""
+        """The smallest larger tile that is not almost certain, or the largest tile reached."""
         tile = 2 * self.tile
         while self.made.get(2 * tile) and self.made[tile] >= CERTAIN_SHARE * self.games:
             tile *= 2
@@ -385,7 +390,7 @@ class StageRecord(NamedTuple):
 
 @dataclass(frozen=True)
 class TrackRecord:
-    """Measured results of a network that plays without search.
+    """Measured results of games that a network played without search.
 
     Attributes:
         games: Number of games played.
@@ -403,7 +408,7 @@ class TrackRecord:
         return reached[-1] if reached else None
 
     def excess(self, board: Board) -> float:
-        """Return the overestimate of a board's value, interpolated between stages.
+        """Return how much a board's value is overestimated, in points, interpolated between stages.
 
         Raises:
             ValueError: If there are no records for the board's largest tile.
@@ -412,9 +417,9 @@ class TrackRecord:
         return float(np.interp(board.sum, [r.least for r in along], [r.excess for r in along]))
 
     def scale(self, board: Board) -> float:
-        """Return the ratio of actual to expected points, interpolated between stages.
+        """Return the ratio of actual to predicted points, interpolated between stages.
 
-        Returns 1 if there are no reliable records.
+        Returns 1 if no stage has reliable records.
         """
         along = [each for each in self._along(board) if each.is_calibrated and each.predicted > 0]
         if not along:
@@ -423,7 +428,7 @@ class TrackRecord:
         return float(np.interp(board.sum, [each.least for each in along], ratios))
 
     def _along(self, board: Board) -> list[StageRecord]:
-        """Return the stages for a board's largest tile, without those that have too few games."""
+        """Return the stage records for a board's largest tile that contain enough games."""
         first = min((each.tile for each in self.stages if each.tile > START), default=START)
         tile = board.max_tile if board.max_tile >= first else START
         return [each for each in self.stages if each.tile == tile and each.games >= MIN_GAMES]
@@ -439,10 +444,11 @@ class Network:
     Attributes:
         layout: Tuples and stages.
         rules: Rules under which the network estimates points.
-        table: Weights `[layout.weights]`, float32 or int16 in units of `step`. They are ordered by
-            stage, then by tuple. Within a tuple, the rank of the first cell varies fastest.
+        table: The weights `[layout.weights]`, as float32, or as int16 in units of `step`. The
+            weights are ordered by stage, then by tuple. Within a tuple, the rank of the first cell
+            varies fastest.
         history: One JSON object for each training run.
-        step: Points per unit of a weight.
+        step: Value of one unit of an integer weight, in points.
         bands: Late-game corrections.
         records: Measured accuracy of the network's values, if available.
 
@@ -476,12 +482,12 @@ class Network:
 
     @property
     def weights(self) -> Weights:
-        """Weights in points, float32 `[layout.weights]`; a copy if they are quantised."""
+        """Weights in points, float32 `[layout.weights]`; a copy if the table is quantised."""
         return in_points(self.table, self.step)
 
     @cached_property
     def spec(self) -> BoardSpec:
-        """Board shape and tuples, encoded for the kernels."""
+        """The board shape and the tuples, encoded for the kernels."""
         return board_spec(self.layout, self.rules)
 
     def compatible_with(self, rules: Rules) -> bool:
@@ -489,10 +495,10 @@ class Network:
         return rules.objective == self.rules.objective
 
     def band_of(self, board: Board) -> Band | None:
-        """Return the band that applies to a search from this board, if any.
+        """Return the band for a search that starts from this board, or None.
 
-        All values in a search come from the band of its root, so that they are comparable. Without
-        search, the root is the current board.
+        A search evaluates all boards with the band of its root, which makes their values
+        comparable. For play without search, the root is the current board.
         """
         found = None
         for band in self.bands.bands if self.bands else ():
@@ -501,13 +507,13 @@ class Network:
         return found
 
     def value(self, afterstate: Board, band: Band | None = None) -> float:
-        """Return the points expected after a slide, before its spawn.
+        """Return the expected future points of an afterstate.
 
-        This is the reference for the compiled evaluations.
+        This method is the reference implementation of the compiled evaluations.
 
         Args:
             afterstate: Board after the slide.
-            band: Band of the root, if any.
+            band: Band of the search's root, or None.
 
         Raises:
             BoardError: If the board has the wrong shape.
@@ -522,7 +528,7 @@ class Network:
 
 
 def _sum_of(layout: NetworkLayout, table: Weights | Quantized, number: int, board: Board) -> float:
-    """Sum the weights that a board selects in part `number` of a table."""
+    """Return the sum of a board's weights in one stage or band."""
     ranks = np.array(downgraded(ranks_of(layout, board), layout.known))
     factors, offsets = _indexing(layout)
     return float(table[factors @ ranks + offsets + number * layout.size].sum(dtype=np.float32))
@@ -530,7 +536,7 @@ def _sum_of(layout: NetworkLayout, table: Weights | Quantized, number: int, boar
 
 @cache
 def _indexing(layout: NetworkLayout) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return each cell's factor in every index, and the offset of each index."""
+    """Return the factors and offsets that turn a board's ranks into weight indices."""
     (places, offsets), radix = _places(layout), 16 if layout.is_packed else layout.ranks
     factors = np.zeros((layout.active, layout.rows * layout.columns), np.int64)
     for factor, cells in zip(factors, places, strict=True):
@@ -540,7 +546,7 @@ def _indexing(layout: NetworkLayout) -> tuple[NDArray[np.int64], NDArray[np.int6
 
 
 def check_rules(layout: NetworkLayout, rules: Rules) -> None:
-    """Raise if a network with this layout cannot play under the rules.
+    """Raise an error if a network with this layout cannot be used under the rules.
 
     Raises:
         WeightsError: If the board shape differs, spawns are deterministic, or a stage starts at a
@@ -566,7 +572,7 @@ def check_rules(layout: NetworkLayout, rules: Rules) -> None:
 
 
 def check_spawned(rules: Rules) -> None:
-    """Raise if networks and searches do not support the spawned tiles.
+    """Raise an error if networks and searches do not support the spawned tiles.
 
     Raises:
         RulesError: If a spawned tile is too large, or ends the game.
@@ -582,10 +588,11 @@ def check_spawned(rules: Rules) -> None:
 
 
 def check_bands(layout: NetworkLayout, bands: Sequence[Band]) -> None:
-    """Raise unless these bands and their layout are valid.
+    """Raise an error if the bands or their layout are not valid.
 
     Raises:
-        WeightsError: If there are no bands, they do not ascend, or they are not for 4x4 boards.
+        WeightsError: If there are no bands, they are not in ascending order, or the board is not
+            4x4.
     """
     if layout.kind != "4x4" or layout.stages:
         raise WeightsError("bands need a 4x4 layout without stages")
@@ -594,7 +601,7 @@ def check_bands(layout: NetworkLayout, bands: Sequence[Band]) -> None:
 
 
 def check_banded(rules: Rules) -> None:
-    """Raise if networks for these rules cannot have bands.
+    """Check that networks for these rules can have bands.
 
     Raises:
         WeightsError: If the board is not 4x4, or a target ends the game.
@@ -604,7 +611,7 @@ def check_banded(rules: Rules) -> None:
 
 
 def in_points(table: Weights | Quantized, step: float) -> Weights:
-    """Convert weights in units of `step` to points, float32 of the same shape."""
+    """Convert weights in units of `step` to points, as float32."""
     if table.dtype == np.float32 and step == 1.0:
         return table  # type: ignore[return-value]
     points = np.empty(table.shape, np.float32)
@@ -631,7 +638,7 @@ def value_params(layout: NetworkLayout, rules: Rules) -> kernels.ValueParams:
 
 
 def _lowest_tile(stages: Sequence[int]) -> int | None:
-    """Return the smallest tile that can separate two stages."""
+    """Return the smallest tile in a stage threshold, or None if there are no stages."""
     return min(stage & -stage for stage in stages) if stages else None
 
 
@@ -665,7 +672,7 @@ def board_spec(layout: NetworkLayout, rules: Rules) -> BoardSpec:
 
 
 def _places(layout: NetworkLayout) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
-    """Return the cells of each tuple in each image, and the index of its first weight."""
+    """Return the cells of each tuple in each symmetric image, and the index of its first weight."""
     longest = max(map(len, layout.tuples))
     rows, offsets = [], []
     for cells, offset in zip(layout.tuples, layout.offsets[:-1], strict=True):

@@ -1,16 +1,16 @@
-"""Weights files, exact or compressed (``docs/reference/weights-format.md``).
+"""Read and write weights files, whose format ``docs/reference/weights-format.md`` describes.
 
-The networks bundled with py2048 are in ``data``, one file per rule set, named after its preset.
-They are small to keep the installation fast. Packages registered under the entry point group
-``py2048.weights`` can provide others, which take precedence. `py2048-weights` provides the strong
-ones; its sources are in the repository's ``weights`` folder. Each folder also has ``measured.toml``
-with the strength of its networks, and a records file for each network that compares its values with
-actual results. Every file contains its training history and the checksums of its members, which are
-verified when it is read.
+The folder ``data`` contains the networks bundled with py2048, one file per preset. The bundled
+networks are small to keep the installation fast. Packages that register the entry point
+``py2048.weights`` can provide other networks, which take precedence. The package `py2048-weights`,
+whose sources are in the repository's folder ``weights``, provides the strong networks. Each folder
+of networks also contains ``measured.toml`` with the networks' strengths, and one records file per
+network that compares predicted with actual points. Every weights file contains its training
+history, and checksums that are verified when the file is read.
 
 The small ``classic`` network is a plain table without stages, which other programs can read with a
-few lines of code. It has ten 5-tuples with ``16**5`` weights each, stored one tuple after another
-as whole numbers of steps. A board's value is the sum of ten weights for each of its eight symmetric
+few lines of code. The network has ten 5-tuples with ``16**5`` weights each, stored tuple by tuple
+as multiples of the step. A board's value is the sum of ten weights for each of its eight symmetric
 images, times the step. Tiles above 8192 are downgraded first (`layout.downgraded`).
 """
 
@@ -69,9 +69,9 @@ EXACT, PACKED = "float32", "steps"
 Shape = tuple[int, ...]
 MAX_STEP = 2**15 - 1
 MAX_SMALL_WEIGHTS = 1 << 24
-"""Networks of at most this size are packed more tightly."""
+"""Networks of up to this many weights are saved with stronger compression."""
 MIN_POINTS = 1e-30
-"""Smallest valid step; below it, even the largest weight underflows in float32."""
+"""Smallest valid step. With smaller steps, even the largest weight would underflow in float32."""
 SHIPPED = Path(__file__).resolve().parent / "data"
 
 RECORDS_KIND, RECORDS_VERSION = "py2048-records", 1
@@ -84,11 +84,11 @@ def save(network: Network, path: Path | str, *, compress: bool = False) -> None:
 
     Args:
         network: The network.
-        path: Target file, replaced once the new one is complete.
-        compress: Compress the file, which takes longer.
+        path: Target file. An existing file is replaced when the new file is complete.
+        compress: Whether to compress the file, which takes longer.
 
     Raises:
-        WeightsError: If the file cannot be written or could not be loaded again.
+        WeightsError: If the file cannot be written, or `load` would reject it.
     """
     target, header = Path(path), _header(network, EXACT)
     _check_written(target, header)
@@ -101,29 +101,29 @@ def save(network: Network, path: Path | str, *, compress: bool = False) -> None:
 def save_packed(network: Network, path: Path | str, *, step: float, prune: float = 0.0) -> Network:
     """Save a network in compressed form, with weights rounded to multiples of `step`.
 
-    Each stage is stored as its difference from the previous stage. One bit per weight tells whether
-    the difference is non-zero; non-zero differences take two bytes before compression. Bands have
-    their own step and are stored unchanged.
+    Each stage is stored as its difference from the previous stage. One bit per weight marks
+    non-zero differences, which take two bytes each before compression. Bands have their own step
+    and are stored unchanged.
 
     Args:
         network: The network.
         path: Target file.
         step: Points per unit of the stored weights.
-        prune: Weights whose absolute value is below this become 0.
+        prune: Weights with a smaller absolute value than this become 0.
 
     Returns:
         The network that `load` will return.
 
     Raises:
-        WeightsError: If a weight does not fit into two bytes, or the file cannot be written or
-            could not be loaded again.
+        WeightsError: If a weight does not fit into two bytes, the file cannot be written, or `load`
+            would reject it.
     """
     target = Path(path)
     header = {**_header(network, PACKED), "step": step, "prune": prune}
     _check_written(target, header)
     steps = quantized(network, step, prune)
     arrays = chain(_packed(steps), _packed_bands(network.bands))
-    # LZMA files are 3 to 10 % smaller but take several times as long to read.
+    # LZMA makes files 3 to 10 % smaller, but reading them takes several times as long.
     is_small = network.layout.weights <= MAX_SMALL_WEIGHTS
     kind = zipfile.ZIP_LZMA if is_small else zipfile.ZIP_DEFLATED
     write_archive(target, KIND, header, arrays, compression=kind)
@@ -148,7 +148,7 @@ def quantized(network: Network, step: float, prune: float = 0.0) -> Quantized:
 def _packed(steps: Quantized) -> Iterator[tuple[str, Array]]:
     before = np.zeros(steps.shape[1], np.int16)
     for number, stage in enumerate(steps):
-        # The difference wraps around, as does the sum when the file is read.
+        # The subtraction may wrap around. The addition in `load` then wraps back to the same value.
         yield from _packed_changes(f"stage{number}", stage - before)
         before = stage
 
@@ -174,7 +174,7 @@ def load(path: Path | str) -> Network:
     Bands are kept in memory in compressed form and unpacked on demand.
 
     Raises:
-        WeightsError: If the file is missing, damaged, of another version, or inconsistent.
+        WeightsError: If the file is missing, damaged, inconsistent, or has another version.
     """
     network = _load(path)
     return replace(network, records=load_records(path))
@@ -239,7 +239,7 @@ def _checked(
 
 
 def header_of(path: Path | str) -> dict[str, Any]:
-    """Return the header of a weights file, without reading its weights.
+    """Return the header of a weights file without reading the weights.
 
     Raises:
         WeightsError: If the file is missing or its header is invalid.
@@ -262,16 +262,16 @@ def checked_header_of(path: Path | str) -> dict[str, Any]:
 
 
 def browser_script(path: Path | str, **facts: object) -> bytes:
-    """Convert a packed weights file to a script that sets `network` in a browser.
+    """Convert a packed weights file to a JavaScript file that defines the object `network`.
 
-    A page opened from disk may load scripts but no other files. `network` is an object with:
+    A page opened from disk can load scripts but no other files. `network` is an object with:
 
     - `known` and `step`
     - `images`: number of symmetric images of the board
     - `words`: the cells of each word, four bits a cell, lowest first; every tuple uses one word of
-      each image, and these follow each other
-    - `tuples`: for each tuple the offset of its weights, the number of its first word, and shift
-      and mask of three runs of cells in the word, whose combination is the index of a weight
+      each image, and these words are consecutive
+    - `tuples`: for each tuple, the offset of its weights, the number of its first word, and the
+      shifts and masks of three runs of cells in the word, which together form a weight's index
     - `weights`: zigzag numbers, first all low bytes and then all high bytes, deflated and
       base64-encoded
     - `facts`, other values for the page
@@ -302,7 +302,7 @@ def browser_script(path: Path | str, **facts: object) -> bytes:
 
 
 def _words_of(layout: NetworkLayout) -> tuple[list[list[int]], list[list[int]]]:
-    """Return `words` and `tuples` of `browser_script`; most tuples share the word of two rows."""
+    """Return the lists ``words`` and ``tuples`` of a browser script. Tuples can share a word."""
     none, words, tuples = layout.rows * layout.columns, dict[Tuple, list[list[int]]](), []
     images = [(*image, *[none] * 8) for image in layout.images]
     for offset, cells in zip(layout.offsets, layout.tuples, strict=False):
@@ -320,7 +320,7 @@ def _words_of(layout: NetworkLayout) -> tuple[list[list[int]], list[list[int]]]:
 
 
 def load_records(path: Path | str) -> TrackRecord | None:
-    """Load the records of exactly these weights, or `None` if there are none.
+    """Load the records that were measured with exactly these weights, or return `None`.
 
     Raises:
         WeightsError: If the records file is damaged.
@@ -344,7 +344,7 @@ def load_records(path: Path | str) -> TrackRecord | None:
 
 
 def save_records(records: TrackRecord, path: Path | str) -> Path:
-    """Save records in a file next to the weights; return its path.
+    """Save records in a file next to the weights file; return the path.
 
     Raises:
         WeightsError: If the file cannot be written.
@@ -420,7 +420,7 @@ _HISTORY_FIELDS: dict[str, Check] = {
     "seconds": _AMOUNT,
     "kept": (lambda value: isinstance(value, bool), "true or false"),
 }
-"""Fields of a history entry that py2048 reads, all optional."""
+"""The optional history fields that py2048 reads."""
 _BANDS_FIELDS: dict[str, Check] = {
     "tuples": _TUPLES,
     "ranks": _COUNT,
@@ -441,7 +441,7 @@ def check_header(path: Path, header: Mapping[str, Any]) -> tuple[NetworkLayout, 
     """Check that a header describes a valid network; return its layout and rules.
 
     Raises:
-        WeightsError: If it does not. The message names the file, the field and its value.
+        WeightsError: If the header is invalid. The message names the file, the field and its value.
     """
     packed = _PACKED_FIELDS if header.get("encoding") == PACKED else {}
     check_fields(path, header, _FIELDS | packed)
@@ -473,7 +473,7 @@ def check_header(path: Path, header: Mapping[str, Any]) -> tuple[NetworkLayout, 
 
 
 def _check_written(path: Path, header: Mapping[str, Any]) -> None:
-    """Check that a header will be readable once it is written."""
+    """Check that `load` will accept a header before it is written."""
     try:
         check_header(path, json.loads(json.dumps(header)))
     except WeightsError as error:
@@ -484,7 +484,7 @@ def _check_written(path: Path, header: Mapping[str, Any]) -> None:
 
 
 def _bands_in(path: Path, header: Mapping[str, Any]) -> tuple[NetworkLayout, tuple[Band, ...]]:
-    """Return the layout and the bands in a header."""
+    """Return the network layout and the bands that a header describes."""
     check_fields(path, header, _BANDS_FIELDS, "bands")
     bands = tuple(band_of(path, each) for each in header["bands"])
     with faults_of(path, "bands"):
@@ -531,7 +531,7 @@ def _header(network: Network, encoding: str) -> dict[str, Any]:
 
 @cache
 def shipped_folders() -> tuple[Path, ...]:
-    """Return the folders with networks: py2048's own, then those of installed packages."""
+    """Return the folders with networks: first py2048's own folder, then those of other packages."""
     from importlib.metadata import entry_points  # slow to import
 
     found = [find_spec(entry.module) for entry in sorted(entry_points(group="py2048.weights"))]
@@ -545,7 +545,7 @@ def shipped_files() -> tuple[Path, ...]:
 
 
 def shipped_network(rules: Rules) -> Network | None:
-    """Return the installed network for these rules or equivalent ones, if there is one."""
+    """Return the installed network for these rules or for equivalent rules, or None."""
     path = shipped_path(rules)
     if path is None:
         return None
@@ -554,15 +554,18 @@ def shipped_network(rules: Rules) -> Network | None:
 
 
 def shipped_path(rules: Rules) -> Path | None:
-    """Return the file of the installed network for these rules, without loading it."""
+    """Return the path of the installed network for these rules, without loading the network."""
     return _shipped_paths().get(rules.objective)
 
 
 @cache
 def _shipped_paths() -> dict[tuple[object, ...], Path]:
-    """Return the installed files by objective; files from other packages take precedence."""
+    """Map the rules' `objective` to the network file, for each installed network.
+
+    If several networks have the same objective, files from plugins replace the bundled file.
+    """
     return {Rules.parse(header_of(p)["rules"]).objective: p for p in shipped_files()}
 
 
 _shipped = WeakValueDictionary[Path, Network]()
-"""Loaded networks, each as long as a player uses it."""
+"""Loaded networks, which stay in memory as long as a player uses them."""

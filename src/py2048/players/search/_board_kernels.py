@@ -1,9 +1,9 @@
-"""Board operations and leaf evaluations of the search, one implementation per kind of board.
+"""The search's board operations and leaf evaluations, implemented for each kind of board.
 
-The search addresses boards by *handles*. A packed board is its own handle, a pair of words as in
-``engine/_board_kernels.py``. Boards of other shapes live in the context's arena (``context.py``),
-and their handle is a slot number. At `level` moves from the root, one board and its four
-afterstates use the slots that start at ``SLOTS_PER_LEVEL * level``.
+The search addresses boards by *handles*. The handle of a packed board is the board itself: a pair
+of words, as in ``engine/_board_kernels.py``. A board that is not packed is stored in a slot of the
+search context's arena (``context.py``), and its handle is the slot number. The slots that start at
+``SLOTS_PER_LEVEL * level`` hold the board after `level` moves, and its four afterstates.
 
 Each kind of board has these operations:
 
@@ -83,7 +83,7 @@ CellMoves = tuple[tuple[np.int64, np.int64], ...]
 
 @kernel(inline=True, borrows=True)
 def slides_square(board: Packed, _level: Int, context: SearchContext) -> PackedMoves:
-    """Slide a 4x4 board in every direction."""
+    """Slide a 4x4 board in all four directions."""
     up, down, left, right = slides_4x4(board[0], board[1], context.cascade != 0, context.across)
     return (
         ((up[0], up[1]), up[2]),
@@ -110,7 +110,7 @@ def _slide_small(board: Packed, direction: Int, context: SearchContext) -> tuple
 
 @kernel(borrows=True)
 def slides_small(board: Packed, _level: Int, context: SearchContext) -> PackedMoves:
-    """Slide a board of up to 4x4 cells in every direction."""
+    """Slide a board of up to 4x4 cells in all four directions."""
     return (
         _slide_small(board, UP, context),
         _slide_small(board, DOWN, context),
@@ -138,14 +138,14 @@ def count_empty_packed(board: Packed, context: SearchContext) -> np.int64:
 def with_tile_packed(
     board: Packed, cell: Int, rank: Word, _level: Int, _context: SearchContext
 ) -> Packed:
-    """Return the board with one more tile."""
+    """Return the board with a tile added."""
     shift = np.uint64(4 * cell)
     return board[0] | (rank & RANKS) << shift, board[1] | (rank >> NIBBLE) << shift
 
 
 @kernel(inline=True, borrows=True)
 def with_spawn_packed(board: Packed, word: Word, context: SearchContext) -> Packed:
-    """Return the board after the spawn drawn from `word`."""
+    """Add the tile that the draw `word` determines; return the board."""
     tiles = context.tiles
     return spawn_packed(
         board[0], board[1], context.mask, word, context.ranks[:tiles], context.cumulative[:tiles]
@@ -154,7 +154,7 @@ def with_spawn_packed(board: Packed, word: Word, context: SearchContext) -> Pack
 
 @kernel(inline=True, borrows=True)
 def hash_of_packed(board: Packed, _context: SearchContext) -> Word:
-    """Return a 64-bit hash of the board. It is unique if no tile exceeds 32768."""
+    """Return a 64-bit hash of the board. The hash is unique if no tile exceeds 32768."""
     return hash_packed(board[0], board[1])
 
 
@@ -166,7 +166,7 @@ def ranks_on_packed(board: Packed, context: SearchContext) -> Word:
 
 @kernel(borrows=True)
 def load_packed(cells: Cells, _slot: Int, context: SearchContext) -> Packed:
-    """Pack a board given as ranks, uint8 `[cells]`."""
+    """Pack a board from its ranks, uint8 `[cells]`."""
     low, high = ZERO, ZERO
     for cell in range(context.cells):
         rank = np.uint64(cells[cell])
@@ -209,7 +209,7 @@ def _slide_cells(
 
 @kernel(borrows=True)
 def slides_cells(board: Int, level: Int, context: SearchContext) -> CellMoves:
-    """Slide a board in every direction, into the afterstate slots of its level."""
+    """Slide a board in all directions; write the afterstates to the slots of its level."""
     return (
         _slide_cells(board, UP, level, context),
         _slide_cells(board, DOWN, level, context),
@@ -240,7 +240,7 @@ def count_empty_cells(board: Int, context: SearchContext) -> np.int64:
 def with_tile_cells(
     board: Int, cell: Int, rank: Word, level: Int, context: SearchContext
 ) -> np.int64:
-    """Copy the board to `level` with one more tile; return its slot."""
+    """Copy the board to the slot of a level and add a tile; return the slot."""
     slot = np.int64(SLOTS_PER_LEVEL * level)
     _copy(board, slot, context)
     context.arena[slot, cell] = np.uint8(rank)
@@ -249,7 +249,7 @@ def with_tile_cells(
 
 @kernel(borrows=True)
 def with_spawn_cells(board: Int, word: Word, context: SearchContext) -> np.int64:
-    """Copy the board to the root slot and add the spawn drawn from `word`; return the slot."""
+    """Copy a board to the root slot, and add a tile drawn from `word`; return the slot."""
     root, tiles = np.int64(0), context.tiles
     _copy(board, root, context)
     cells = context.arena[root, : context.cells]
@@ -271,7 +271,7 @@ def ranks_on_cells(board: Int, context: SearchContext) -> Word:
 
 @kernel(borrows=True)
 def load_cells(cells: Cells, slot: Int, context: SearchContext) -> np.int64:
-    """Copy a board given as ranks into a slot; return the slot."""
+    """Copy a board from an array of ranks to a slot; return the slot."""
     for cell in range(context.cells):
         context.arena[slot, cell] = cells[cell]
     return np.int64(slot)
@@ -288,7 +288,7 @@ def store_cells(board: Int, cells: Cells, context: SearchContext) -> None:
 
 Leaf = Callable[[Packed, SearchContext, Weights], float]
 BandedWeights = tuple[Weights, Weights]
-"""Base weights and band weights of a banded network."""
+"""The base weights and the band weights of a network with bands."""
 Weight = np.float32 | np.int16
 
 
@@ -345,10 +345,11 @@ def no_weight(_board: Packed, _context: SearchContext) -> Word:
 
 
 def make_sum_kernels(code: Code) -> tuple[Any, Any]:
-    """Build the kernels that sum and prefetch the weights of a 4x4 board.
+    """Build the kernels that sum and prefetch the weights for a 4x4 board.
 
-    The tuples' shifts and masks are compile-time constants. Indices are therefore cheap enough to
-    compute twice, once to prefetch the weights of several boards and once to read them.
+    The tuples' shifts and masks are compile-time constants, so indices are cheap to compute. The
+    kernels compute the indices twice: to prefetch the weights of several boards, and to read the
+    weights.
     """
     tuples = [make_tuple_index_kernel(first, parts) for first, parts in code]
     add_image = _make_first_add_kernel(tuples[0])
@@ -376,7 +377,7 @@ def make_sum_kernels(code: Code) -> tuple[Any, Any]:
 
 
 def make_cached_leaf(leaf: Leaf, hash_of: Callable[[Packed, SearchContext], Word]) -> Leaf:
-    """Wrap a leaf evaluation so that it uses the evaluation cache."""
+    """Return a leaf evaluation that stores its values in the evaluation cache."""
 
     @kernel(inline=True, borrows=True)
     def cached(after: Packed, context: SearchContext, weights: Weights) -> float:
@@ -398,7 +399,7 @@ def make_network_kernels(code: Code, *, has_stages: bool) -> tuple[Leaf, Any]:
 
     @kernel(inline=True, fastmath=True, borrows=True)
     def network(board: Packed, context: SearchContext, weights: Weights) -> float:
-        """Return the points a network expects after an afterstate."""
+        """Return the network's estimate of the points after an afterstate."""
         begin = begin_of(board, context)
         word = known_word(board[0], board[1], context.max_rank)
         return np.float64(sum_of(word, begin, weights) * context.step)
@@ -413,13 +414,13 @@ def make_network_kernels(code: Code, *, has_stages: bool) -> tuple[Leaf, Any]:
 
 
 def make_banded_kernels(code: Code, band_code: Code, *, has_stages: bool) -> tuple[Any, Any]:
-    """Build the leaf evaluation and prefetch kernel of a banded 4x4 network."""
+    """Build the leaf evaluation and the prefetch kernel of a 4x4 network with bands."""
     network, fetch = make_network_kernels(code, has_stages=has_stages)
     sum_of, fetch_of = make_sum_kernels(band_code)
 
     @kernel(borrows=True)
     def banded(board: Packed, context: SearchContext, weights: BandedWeights) -> float:
-        """Return the points expected after an afterstate, in the band of the root."""
+        """Return the expected points after an afterstate, corrected with the root's band."""
         value = network(board, context, weights[0])
         if context.band == 0:
             return np.float64(value)
@@ -444,12 +445,15 @@ def make_banded_kernels(code: Code, band_code: Code, *, has_stages: bool) -> tup
 
 @kernel(borrows=True)
 def enter_band(board: Packed, context: SearchContext) -> None:
-    """Select the band of a root board. The search then ends at the tile that ends the band."""
+    """Select the band of a root board.
+
+    In the search, positions with the band's target tile are leaves.
+    """
     top, total = ranks_on_packed(board, context), sum_packed(board[0], board[1])
     chosen = np.int64(0)
     for number in range(context.bands):
         band = context.band_list[number]
-        # `top` has one bit per tile, so this compares its highest bit with the band's tile.
+        # `top` has a bit for each tile on the board. Its highest bit is the largest tile.
         is_largest = band["tile"] <= top < band["tile"] << ONE
         if is_largest and total >= band["least"] and top & band["ending"] == ZERO:
             chosen = np.int64(number + 1)
@@ -461,7 +465,7 @@ def enter_band(board: Packed, context: SearchContext) -> None:
         band = context.band_list[chosen - 1]
         context.ending_mask, context.win_value = band["ending"], band["goal"]
         context.min_ending_points = np.int64(band["ending"])
-    for place in range(np.int64(context.cache_size)):  # cached values belong to the previous band
+    for place in range(np.int64(context.cache_size)):  # values of the previous band
         context.eval_cache[place]["hash"] = ZERO
 
 
@@ -482,7 +486,7 @@ def _make_first_add_kernel(index_of: IndexOf) -> Any:
 
 
 def _make_add_kernel(index_of: IndexOf, others: Any) -> Any:
-    """Build the kernel that adds the weight of one tuple to the sum of `others`."""
+    """Build a kernel that calls `others`, then adds the weight of the next tuple to the sum."""
 
     @kernel(inline=True, borrows=True)
     def add(image: Word, begin: Word, weights: Weights) -> Weight:
@@ -493,7 +497,7 @@ def _make_add_kernel(index_of: IndexOf, others: Any) -> Any:
 
 
 def _make_fetch_kernel(index_of: IndexOf, others: Any) -> Any:
-    """Build the kernel that runs `others` and then prefetches the weight of one tuple."""
+    """Build the kernel that calls `others` and then prefetches the weight of one more tuple."""
 
     @kernel(inline=True, borrows=True)
     def fetch(image: Word, begin: Word, weights: Weights) -> None:
@@ -505,12 +509,12 @@ def _make_fetch_kernel(index_of: IndexOf, others: Any) -> Any:
 
 @kernel(inline=True, borrows=True)
 def prefetch_nothing(_board: object, _place: object, _weights: Weights) -> None:
-    """Do nothing, for evaluations whose data fit into the cache."""
+    """Do nothing, for evaluations whose data fit into the CPU cache."""
 
 
 @kernel(borrows=True)
 def network_small(board: Packed, context: SearchContext, weights: Weights) -> float:
-    """Return the points a network expects after an afterstate of up to 4x4 cells."""
+    """Return the network's estimate of the points after an afterstate of up to 4x4 cells."""
     begin = first_weight(ranks_on_packed(board, context), context) if context.stages else ZERO
     tuples, parts = context.tuples, context.parts
     write_indices(
@@ -527,7 +531,7 @@ def network_small(board: Packed, context: SearchContext, weights: Weights) -> fl
 
 @kernel(borrows=True)
 def network_cells(board: Int, context: SearchContext, weights: Weights) -> float:
-    """Return the points a network expects after an afterstate of any shape."""
+    """Return the network's estimate of the points after an afterstate of any shape."""
     seen = ranks_on_cells(board, context)
     begin = first_weight(seen, context) if context.stages else ZERO
     tuples, parts = context.tuples, context.parts

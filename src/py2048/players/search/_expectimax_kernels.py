@@ -1,26 +1,26 @@
-"""Compiled expectimax: single searches and whole games, for each kind of board and leaf evaluation.
+"""Compiled expectimax: single searches and whole games, for each kind of board and evaluation.
 
-The search tree alternates between two kinds of nodes. At a *max node* the player moves; the node's
-value is the best sum of slide points and afterstate value. A *chance node* is an afterstate on
-which a tile spawns; its value is the mean over all tiles and cells, weighted by their exact
-probabilities. Depth counts moves: depth 1 only evaluates afterstates as leaves, and depth `d`
-averages over `d - 1` spawns.
+The search tree alternates between two kinds of nodes. At a *max node*, the player moves. The value
+of a move is its points plus the value of its afterstate, and the value of the node is that of the
+best move. A *chance node* is an afterstate, on which a tile spawns. The value of a chance node is
+the mean over all spawns, weighted by their exact probabilities. Depth is counted in moves: a search
+of depth 1 only evaluates afterstates, and a search of depth `d` averages over `d - 1` spawns.
 
 Every path has a *cost*. A spawn costs `COSTS_PER_BIT` per bit of improbability. A move costs a
-constant, plus a penalty that grows with the value it loses against the best move, as estimated by
-the leaf evaluation. When a spawn exceeds the cost limit, the board is searched one more ply. Moves
-that exceed the limit are pruned. The search is therefore deep along likely lines and shallow
-elsewhere.
+constant, plus a penalty for moves that the leaf evaluation rates lower than the best move. If a
+spawn exceeds the cost limit, the board is searched only one more ply. Moves that exceed the limit
+are pruned. As a result, the search is deep along likely lines and shallow elsewhere.
 
-The *transposition table* stores values of chance nodes and is valid for one root move of one
-iteration. The *evaluation cache* stores leaf values. Both always overwrite on collision, and
-neither changes a result: the hash covers the board, the depth and the remaining cost.
+The *transposition table* stores the values of chance nodes, and is invalidated for each root move
+of each iteration. The *evaluation cache* stores leaf values. New entries always replace old ones.
+The tables never change a result, because entries are found by a hash of the board, the depth and
+the remaining cost.
 
 *Iterative deepening* repeats the search with growing cost limits until the node budget is used up.
-It does not read a clock: `node_budget` decides how many nodes a move should use and how many it may
-use at most, and `time_factor` distinguishes easy from hard moves.
+Kernels do not read a clock. Instead, `node_budget` sets a target and a maximum for the number of
+nodes per move, and `time_factor` distinguishes easy moves from hard moves.
 
-`mean_value` corresponds to `py2048.players.search.expectimax.Expectimax`, the readable reference.
+`py2048.players.search.expectimax.Expectimax` is the reference implementation in plain Python.
 """
 
 from __future__ import annotations
@@ -62,26 +62,26 @@ ONE = np.uint64(1)
 ALL = np.int64(-1)
 """Stands for every direction."""
 ROOT_LEVEL = np.int64(0)
-"""Level and arena slot of the root."""
+"""Search level of the root, which is also its arena slot."""
 STUCK_VALUE = 0.0
-"""Value of a board without legal moves: no points will follow."""
+"""Value of a board without legal moves, where no more points can be gained."""
 NO_MOVE = -np.inf
-"""Value of the best move on a board without legal moves."""
+"""Placeholder for the value of the best move if there is no legal move."""
 PREFETCH_DISTANCE = 4
-"""Weights are prefetched this many boards ahead."""
+"""Number of boards whose weights are prefetched before the boards are evaluated."""
 MAX_LOSS = float(1 << 20)
-"""Cost that exceeds every limit."""
+"""A cost that exceeds every limit."""
 
 
-# Indices into a game's state: merge points, number of moves, whether the game is over.
+# Indices into the state of a game: merge points, number of moves, and whether the game is over.
 SCORE, PLY, OVER = 0, 1, 2
 STATE = 3
 
 
 Board = Any
-"""Board handle; its type depends on the kind of board."""
+"""A board handle. Its type depends on the kind of board."""
 Moves = tuple[tuple[Board, np.int64], ...]
-"""Afterstate and points of each slide; points are -1 for illegal slides."""
+"""The afterstate and the points of each slide, or -1 points for illegal slides."""
 MoveValues = tuple[float, float, float, float]
 """Leaf value of each move."""
 Kernel = Callable[..., Any]
@@ -89,7 +89,7 @@ Kernels = tuple[Kernel, Kernel, Kernel]
 
 
 class Parts(NamedTuple):
-    """Board operations and leaf evaluation, see ``_board_kernels.py``."""
+    """The board operations and the leaf evaluation of a search; see ``_board_kernels.py``."""
 
     slides: Kernel
     next_empty: Kernel
@@ -108,24 +108,24 @@ class Parts(NamedTuple):
 
 @kernel(inline=True, borrows=True)
 def value_or_stuck(best: float) -> float:
-    """Return the value of a board, given the value of its best move."""
+    """Return the value of the best move, or `STUCK_VALUE` if no move is legal."""
     return best if best > NO_MOVE else STUCK_VALUE
 
 
 def make_leaf_kernels(parts: Parts) -> tuple[Kernel, Kernel]:
-    """Build the kernels that evaluate a single move with the leaf evaluation."""
+    """Build the kernels that evaluate a move with the leaf evaluation."""
     ranks_on, leaf = parts.ranks_on, parts.cached_leaf
 
     @kernel(inline=True, borrows=True)
     def is_won(after: Board, points: Int, context: SearchContext) -> bool:
-        """Return whether a slide that earned `points` ended the game."""
+        """Return whether a slide that gained `points` ended the game."""
         if points < context.min_ending_points:
             return False
         return bool(ranks_on(after, context) & context.ending_mask)
 
     @kernel(inline=True, borrows=True)
     def move_value(after: Board, points: Int, context: SearchContext, weights: Weights) -> float:
-        """Return the points of a slide plus the expected points after it."""
+        """Return the points of a slide plus the expected future points."""
         gain = context.per_merged * points + context.per_move
         if is_won(after, points, context):
             return np.float64(gain + context.win_value)
@@ -135,12 +135,12 @@ def make_leaf_kernels(parts: Parts) -> tuple[Kernel, Kernel]:
 
 
 def make_afterstate_kernels(parts: Parts) -> Kernels:
-    """Build `is_won`, `best_value` and `leaf_values`, which evaluate moves without searching."""
+    """Build `is_won`, `best_value` and `leaf_values`, which evaluate moves without a search."""
     slides, (is_won, move_value) = parts.slides, make_leaf_kernels(parts)
 
     @kernel(borrows=True)
     def best_value(board: Board, level: Int, context: SearchContext, weights: Weights) -> float:
-        """Return the value of a board's best move at depth 1."""
+        """Return the value of a board's best move in a search of depth 1."""
         best = NO_MOVE
         for after, points in slides(board, level, context):
             if points >= 0:
@@ -158,7 +158,7 @@ def make_afterstate_kernels(parts: Parts) -> Kernels:
 
     @kernel(borrows=True)
     def leaf_values(moves: Moves, context: SearchContext, weights: Weights) -> MoveValues:
-        """Return the leaf value of each move, or zeros if inferior moves have no extra cost."""
+        """Return the leaf value of each move. Return zeros if leaf values affect no path costs."""
         if context.loss_cost == 0.0:
             return 0.0, 0.0, 0.0, 0.0
         return (
@@ -172,7 +172,7 @@ def make_afterstate_kernels(parts: Parts) -> Kernels:
 
 
 def make_spawn_kernels(parts: Parts) -> Kernels:
-    """Build `count`, `first` and `following`, which count and enumerate spawn cells."""
+    """Build `count`, `first` and `following`, which count and enumerate the possible spawns."""
     next_empty, count_empty = parts.next_empty, parts.count_empty
 
     @kernel(inline=True, borrows=True)
@@ -195,7 +195,7 @@ def make_spawn_kernels(parts: Parts) -> Kernels:
     def following(
         after: Board, cell: Int, number: Int, context: SearchContext
     ) -> tuple[np.int64, np.int64]:
-        """Return the next spawn: its cell, or -1 after the last one, and its tile number."""
+        """Return the cell of the next spawn, or -1 if none is left, and its tile number."""
         if number + 1 < context.tiles:
             return np.int64(cell), np.int64(number + 1)
         if context.edge_length > 0:
@@ -207,7 +207,7 @@ def make_spawn_kernels(parts: Parts) -> Kernels:
 
 @kernel(inline=True, borrows=True)
 def loss_cost(ahead: MoveValues, move: Int, context: SearchContext) -> np.int64:
-    """Return the extra cost of a move that is worth less than the best one."""
+    """Return the cost penalty of a move that has a lower value than the best move."""
     best = max(ahead[0], ahead[1], ahead[2], ahead[3])
     if ahead[move] == best:
         return np.int64(0)
@@ -222,7 +222,7 @@ def make_key_kernel(parts: Parts) -> Kernel:
     def key_of(
         after: Board, direction: Int, depth: Int, remaining_cost: Int, context: SearchContext
     ) -> Word:
-        """Return the hash of a chance node."""
+        """Return the hash of a chance node for the transposition table."""
         tag = context.generation << 24 | np.int64(remaining_cost) << 8 | np.int64(depth) << 2
         if context.edge_length > 0:
             tag |= np.int64(direction)
@@ -249,13 +249,13 @@ def make_chance_kernel(parts: Parts, known: Kernels, spawns: Kernels) -> Any:
     ) -> float:
         """Return the mean value of the boards that can follow an afterstate.
 
-        The result is meaningless once the node limit is exceeded.
+        If the search exceeds its node limit, the result is invalid.
 
         Args:
-            after: Afterstate, `level` moves from the root.
-            direction: Direction of the move that led to it.
+            after: The afterstate.
+            direction: Direction of the move that led to the afterstate.
             depth: Number of moves still to search.
-            remaining_cost: Cost limit for the rest of the path.
+            remaining_cost: The cost limit that is left for the rest of the path.
             level: Number of moves from the root.
             context: Context of this thread.
             weights: Network weights.
@@ -314,12 +314,12 @@ def make_choose_kernel(parts: Parts, known: Kernels, spawns: Kernels) -> Kernel:
         points: Points,
         values: Values,
     ) -> Int:
-        """Rate all moves, or only one; return the best direction, or -1 if none is legal."""
+        """Rate all moves or a single move; return the best direction, or -1 if none is legal."""
         best, most = np.int64(-1), NO_MOVE
         for direction in range(4):
             after, gained = moves[direction]
             points[direction] = gained
-            if depth <= 1 and gained >= 0:  # deeper searches have the weights in cache
+            if depth <= 1 and gained >= 0:  # at depth 1, the afterstates are leaves
                 fetch(after, context, weights)
         for direction in range(4):
             if points[direction] < 0 or only not in (ALL, direction):
@@ -349,17 +349,17 @@ class SearchParams(NamedTuple):
     """How far to search."""
 
     only: Int
-    """The only move to search, or `ALL`."""
+    """The only direction to search, or `ALL`."""
     depth: Int
     """Plies to search, at least 1."""
     max_cost: Int
     """Maximum path cost."""
     node_limit: Int = UNLIMITED_NODES
-    """Maximum number of nodes in a single pass; beyond it, the pass's values are meaningless."""
+    """Maximum number of nodes in a single pass. A pass with more nodes is invalid."""
     budget: Int = 0
-    """Node budget for iterative deepening; 0 searches in a single pass."""
+    """Node budget for iterative deepening, or 0 to search in a single pass."""
     is_timed: Int = 0
-    """Whether the budget is an average over moves rather than a maximum."""
+    """Whether the budget is an average over several moves, or a maximum for each move."""
 
 
 @kernel(borrows=True, expand=True)
@@ -368,14 +368,13 @@ def node_budget(
 ) -> tuple[float, float]:
     """Return how many nodes a move should use, and how many it may use at most.
 
-    With a fixed node budget, both numbers equal the budget. A timed budget is an average: overruns
-    are compensated within the next `BALANCE_MOVES` moves, and a forced move leaves its budget to
-    later moves.
+    With a fixed node budget, both numbers equal the budget. A timed budget is an average. The next
+    `BALANCE_MOVES` moves compensate for an overrun, and share the budget that forced moves save.
 
     Args:
         params: Search parameters.
         legal: Number of legal moves.
-        factor: Difficulty of the move, see `time_factor`; 1 before the first iteration.
+        factor: The result of `time_factor` for this move, or 1 before the first iteration.
         context: Context of this thread.
     """
     budget = np.float64(params.budget)
@@ -388,7 +387,7 @@ def node_budget(
 
 @kernel(borrows=True, expand=True)
 def record_move(params: SearchParams, spent: float, breadth: float, context: SearchContext) -> None:
-    """Record the nodes that a move used and the breadth of its tree, for the game's next move."""
+    """Store how many nodes a move used, and its search tree's breadth, to plan the next move."""
     debt = context.overrun + spent / max(np.float64(params.budget), 1.0) - 1.0
     context.overrun = min(max(debt, BALANCE_MOVES * (1.0 - MAX_MOVE_FACTOR)), BALANCE_MOVES - 1.0)
     context.breadth = breadth
@@ -396,17 +395,17 @@ def record_move(params: SearchParams, spent: float, breadth: float, context: Sea
 
 @kernel(borrows=True, expand=True)
 def tree_breadth(nodes: float, cost: Int, context: SearchContext) -> float:
-    """Return log2 of the node count that a search with cost limit 0 would need on this tree.
+    """Return the breadth of a search tree: log2 of the node count at cost limit 0.
 
-    It is extrapolated from a search of the given cost, assuming that the node count grows by
-    `context.growth`.
+    The breadth is extrapolated from the node count at the cost limit `cost`. This assumes that log2
+    of the node count grows by `context.growth` per cost unit.
     """
     return np.float64(np.log2(max(nodes, 1.0)) - cost * context.growth)
 
 
 @kernel(borrows=True, expand=True)
 def affordable_cost(breadth: float, nodes: float, context: SearchContext) -> np.int64:
-    """Return the cost limit at which a search is expected to use `nodes` nodes, or -1."""
+    """Return the cost limit at which a search is expected to need `nodes` nodes, or -1."""
     bits = np.log2(max(nodes, 1.0)) - breadth
     return np.int64(bits / context.growth) if bits >= 0.0 else np.int64(-1)
 
@@ -415,8 +414,9 @@ def affordable_cost(breadth: float, nodes: float, context: SearchContext) -> np.
 def first_cost_limit(optimum: float, params: SearchParams, context: SearchContext) -> np.int64:
     """Return the cost limit of the first iteration, or -1 to skip iterative deepening.
 
-    Within a game it is based on the breadth of the previous tree. If even a search with cost limit
-    0 would exceed the budget, deepening is skipped and the next move inherits the time.
+    Within a game, the limit is based on the breadth of the previous move's tree. If even a search
+    with a cost limit of 0 would exceed the budget, the move skips deepening, and its unused time is
+    added to the next move.
     """
     if params.is_timed == 0 or context.breadth <= 0.0:
         return np.int64(FIRST_COST_LIMIT)
@@ -432,10 +432,10 @@ def first_cost_limit(optimum: float, params: SearchParams, context: SearchContex
 def next_cost_limit(
     breadth: float, nodes: float, cost: Int, remaining: float, context: SearchContext
 ) -> np.int64:
-    """Return the cost limit of the next iteration, or -1 if no deeper one fits.
+    """Return the cost limit of the next iteration, or -1 if no deeper search fits the budget.
 
-    Estimates are less reliable the further they extrapolate, so an iteration is never planned to
-    need more than `MAX_ITERATION_GROWTH` times the nodes of the previous one.
+    Estimates for much larger searches are unreliable, so the next iteration may need at most
+    `MAX_ITERATION_GROWTH` times the nodes of the previous iteration.
 
     Args:
         breadth: Breadth of the tree.
@@ -452,15 +452,15 @@ def next_cost_limit(
 
 @kernel(borrows=True, expand=True)
 def time_factor(points: Points, values: Values, current: Values) -> float:
-    """Return the factor of the average budget that a move deserves, based on two iterations.
+    """Return the factor for a move's average budget, based on the last two iterations.
 
-    A move is easy if the best direction leads by `EASY_MOVE_LEAD`, and hard if the best direction
-    has changed.
+    A move is easy if the best direction leads the second best by `EASY_MOVE_LEAD`. A move is hard
+    if the best direction changed in the latest iteration.
 
     Args:
         points: Points of each slide, -1 if illegal.
-        values: Values of the iteration before.
-        current: Values of the last iteration.
+        values: Values of the previous iteration.
+        current: Values of the latest iteration.
     """
     best, most, second, before = np.int64(-1), NO_MOVE, NO_MOVE, NO_MOVE
     for direction in range(4):
@@ -480,7 +480,7 @@ def time_factor(points: Points, values: Values, current: Values) -> float:
 
 @kernel(borrows=True, expand=True)
 def reset_shares(points: Points, context: SearchContext) -> np.int64:
-    """Give every legal move the same share; return the number of legal moves."""
+    """Give every legal root move the same share of the nodes; return the number of legal moves."""
     legal = np.int64(0)
     for direction in range(4):
         context.node_shares[direction] = np.float64(points[direction] >= 0)
@@ -489,10 +489,10 @@ def reset_shares(points: Points, context: SearchContext) -> np.int64:
 
 
 def make_deepening(search_moves: Kernel) -> Callable[..., None]:
-    """Build iterative deepening, either as a kernel or for several threads.
+    """Build the iterative deepening loop, for use in a kernel or with several threads.
 
     Args:
-        search_moves: Searches each legal move of a root, see `make_decide_kernel`.
+        search_moves: Function that searches each legal move of a root; see `make_decide_kernel`.
     """
 
     def deepen(
@@ -504,9 +504,9 @@ def make_deepening(search_moves: Kernel) -> Callable[..., None]:
         values: Values,
         current: Values,
     ) -> None:
-        """Search with growing cost limits; `values` holds the last completed iteration.
+        """Search with growing cost limits; `values` receives the last completed iteration.
 
-        `context.node_shares` holds the nodes that each root move used in the previous iteration.
+        `context.node_shares` contains the nodes that each root move used in the previous iteration.
         See `decide` for the other arguments.
         """
         legal = reset_shares(points, context)
@@ -514,7 +514,7 @@ def make_deepening(search_moves: Kernel) -> Callable[..., None]:
         used, previous, breadth = np.float64(legal), 0.0, context.breadth
         cost_limit = min(first_cost_limit(optimum, params, context), np.int64(params.max_cost))
         if cost_limit < 0 and legal > 1:
-            breadth -= 1.0 / BALANCE_MOVES  # try again soon: the next tree may be narrower
+            breadth -= 1.0 / BALANCE_MOVES  # to try deepening again a few moves later
         while cost_limit >= 0 and used < maximum:
             node_limit = (
                 maximum - used if previous > 0.0 else FIRST_ITERATION_MAX_SHARE * (maximum - used)
@@ -522,8 +522,8 @@ def make_deepening(search_moves: Kernel) -> Callable[..., None]:
             nodes, pruned, is_complete = search_moves(
                 root, params.depth, cost_limit, node_limit, context, weights, points, current
             )
-            # An aborted iteration counts as its node limit, so that results do not depend on
-            # threads.
+            # An aborted iteration counts as if it had used its whole node limit. Otherwise, results
+            # would depend on the number of threads.
             nodes_used = np.float64(nodes) if is_complete else node_limit
             used += nodes_used
             measured = tree_breadth(nodes_used, cost_limit, context)
@@ -539,7 +539,7 @@ def make_deepening(search_moves: Kernel) -> Callable[..., None]:
                 next_limit = min(next_limit, np.int64(params.max_cost))
                 previous = nodes_used
                 cost_limit = next_limit if pruned > 0 and next_limit > cost_limit else np.int64(-1)
-            elif previous == 0.0 and cost_limit > 0:  # far larger than expected
+            elif previous == 0.0 and cost_limit > 0:  # even the first iteration was aborted
                 breadth, cost_limit = measured, np.int64(0)
                 reset_shares(points, context)
             else:
@@ -551,9 +551,9 @@ def make_deepening(search_moves: Kernel) -> Callable[..., None]:
 
 
 def make_decide_kernel(choose: Kernel) -> Kernel:
-    """Build the kernel that searches as far as `SearchParams` allow.
+    """Build the kernel that searches within the limits of a `SearchParams`.
 
-    Everything is inlined into one kernel, because Numba compiles `choose` again in each caller.
+    All kernels are inlined into one, because Numba would compile `choose` again for each caller.
     """
 
     @kernel(borrows=True, expand=True)
@@ -567,7 +567,7 @@ def make_decide_kernel(choose: Kernel) -> Kernel:
         points: Points,
         current: Values,
     ) -> tuple[np.int64, np.int64, bool]:
-        """Search each legal move; return nodes, pruned paths and whether all moves completed."""
+        """Search each legal move; return node and prune counts, and whether no search aborted."""
         shares = (
             context.node_shares[0]
             + context.node_shares[1]
@@ -605,11 +605,12 @@ def make_decide_kernel(choose: Kernel) -> Kernel:
         Args:
             moves: Slides of the board.
             params: Search parameters.
-            context: Context of this thread. `total_nodes` is increased by the nodes used.
+            context: Context of this thread. The search adds the nodes that it uses to
+                `total_nodes`.
             weights: Network weights.
-            points: Overwritten with the points of each slide, -1 if illegal, int64 `[4]`.
-            values: Overwritten with the values of the last completed iteration, float64 `[4]`.
-            current: Scratch space for the values of the running iteration, float64 `[4]`.
+            points: Receives the points of each slide, -1 if illegal; int64 `[4]`.
+            values: Receives the values of the last completed iteration; float64 `[4]`.
+            current: Scratch space for the values of the current iteration, float64 `[4]`.
         """
         depth, cost = params.depth, params.max_cost
         if params.budget > 0:
@@ -632,7 +633,10 @@ def make_decide_kernel(choose: Kernel) -> Kernel:
 
 
 class Search(NamedTuple):
-    """Kernels for one kind of board and one evaluation. Each compiles on its first call."""
+    """The search kernels for one kind of board and one evaluation.
+
+    Each kernel compiles on its first call.
+    """
 
     rate: Kernel
     value: Kernel
@@ -640,7 +644,7 @@ class Search(NamedTuple):
 
 
 def make_search(parts: Parts) -> Search:
-    """Build the kernels that search and play with these parts."""
+    """Build the search and game kernels from board operations and a leaf evaluation."""
     load, store, enter, slides = parts.load, parts.store, parts.enter, parts.slides
     known, spawns = make_afterstate_kernels(parts), make_spawn_kernels(parts)
     decide = make_decide_kernel(make_choose_kernel(parts, known, spawns))
@@ -656,10 +660,10 @@ def make_search(parts: Parts) -> Search:
         values: Values,
         current: Values,
     ) -> None:
-        """Rate the moves of boards given as ranks, uint8 `[n, cells]`.
+        """Rate the moves of several boards, uint8 ranks `[n, cells]`.
 
-        Fills a row of `points` and `values` for each board. `contexts` holds the context of this
-        thread. See `decide` for the other arguments.
+        Each board's results are written to its row in `points` and `values`. `contexts`
+        contains the context of this thread. See `decide` for the other arguments.
         """
         context = contexts[0]
         for number in range(len(boards)):
@@ -681,14 +685,15 @@ def make_search(parts: Parts) -> Search:
         values: Values,
         current: Values,
     ) -> np.int64:
-        """Continue games one after another with the best moves, until `directions` is full.
+        """Play the games one after another until all have ended or `directions` is full.
 
         Args:
-            boards: Boards as ranks, uint8 `[games, cells]`; overwritten with the final boards.
+            boards: Boards as ranks, uint8 `[games, cells]`, which are overwritten with the final
+                boards.
             states: Game states, int64 `[games, STATE]`, updated in place.
             directions: Overwritten with the moves.
-            keys: RNG key of each game's spawns, uint64 `[games]`.
-            params: Search parameters; they and the following arguments are as in `decide`.
+            keys: Generator key of each game's spawns, uint64 `[games]`.
+            params: Search parameters. `decide` describes this argument and those that follow.
             contexts: The context of this thread, as an array of length 1.
             weights: Network weights.
             points: Points of the last slides.
@@ -727,7 +732,7 @@ def make_value_kernel(parts: Parts) -> Kernel:
 
     @kernel(borrows=True)
     def value(boards: Cells, contexts: SearchContexts, weights: Weights, values: Values) -> None:
-        """Write the leaf values of afterstates given as ranks, uint8 `[n, cells]`."""
+        """Write the leaf values of several afterstates, uint8 ranks `[n, cells]`."""
         context, count = contexts[0], len(boards)
         for number in range(count):
             if number + PREFETCH_DISTANCE < count:
@@ -743,7 +748,7 @@ def make_value_kernel(parts: Parts) -> Kernel:
 
 
 def make_move_kernel(parts: Parts, known: Kernels, spawns: Kernels) -> Kernel:
-    """Build the kernel that plays a move."""
+    """Build the kernel that plays a move of a game."""
     with_tile, with_spawn = parts.with_tile, parts.with_spawn
     (is_won, _, _), (_, first, _) = known, spawns
 
@@ -766,7 +771,7 @@ def make_move_kernel(parts: Parts, known: Kernels, spawns: Kernels) -> Kernel:
 
 
 def parts_of(kind: str, leaf: Any, fetch: Any, enter: Any = boards.enter_no_band) -> Parts:
-    """Return the operations for a kind of board, combined with a leaf evaluation."""
+    """Return the board operations for a kind of board, together with a leaf evaluation."""
     slides = {"4x4": boards.slides_square, "small": boards.slides_small}
     suffix = "packed" if kind in slides else "cells"
     names = Parts._fields[1 : Parts._fields.index("leaf")]
@@ -782,7 +787,8 @@ def search_kernels(
 ) -> Search:
     """Return the kernels for a kind of board and an evaluation, ``heuristic`` or ``network``.
 
-    4x4 networks get specialised kernels, generated from `code` and the `band_code` of their bands.
+    For 4x4 networks, the kernels are specialised for the network's tuples (`code`) and its bands'
+    tuples (`band_code`).
     """
     if band_code:
         banded = boards.make_banded_kernels(code, band_code, has_stages=has_stages)

@@ -1,14 +1,14 @@
 """Plan deterministic games with a beam search.
 
 Under an `EdgeSpawn` the move determines the spawn, so a whole game can be planned in advance. A
-beam search keeps the best boards of each depth. Every move adds the same tile, so all boards of one
-depth have the same sum and their values are comparable.
+beam search keeps only the best boards of each depth. Every move spawns the same tile, so all boards
+of the same depth have the same sum, and their values are comparable.
 
-A narrow beam is fast but eventually reaches a dead end. `BeamPlanner` then backtracks and searches
-again with a wider beam, going further back each time, until it gets past the dead end.
+A narrow beam is fast but eventually reaches a dead end. `BeamPlanner` then backtracks, a little
+further each time, and searches with a wider beam until the game can continue.
 
-On `n` cells, no board's sum exceeds ``2**(n + 1) - 2`` times half the spawned tile. A game of 2s
-that starts with `s` of them therefore has at most ``2**n - 1 - s`` moves (see `longest_game`).
+On `n` cells, the board's sum is at most ``2**n - 1`` times the spawned tile. A game of 2s that
+starts with `s` of them therefore has at most ``2**n - 1 - s`` moves (see `longest_game`).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from py2048.engine.jit import kernel
 from py2048.engine.rules import CompiledRules
 
 RANKS = 64
-"""Number of ranks in the value tables; no game reaches this rank."""
+"""Number of ranks in the value tables. No game reaches a higher rank."""
 MAX_RANK = 62
 """Largest rank that a starting board may have."""
 
@@ -39,15 +39,15 @@ SEARCH_DEPTH = 8192
 """Number of moves that one search looks ahead."""
 
 DISCARDED_MOVES = 1024
-"""Moves dropped from the end of a search, because nothing beyond them was searched."""
+"""How many moves at the end of a search are discarded, because their consequences are unknown."""
 
 CHECKPOINT_MOVES = 512
-"""Number of moves between the checkpoints that the planner can backtrack to."""
+"""Number of moves between checkpoints. The planner can backtrack only to a checkpoint."""
 
 
 # --- kernels -------------------------------------------------------------------------------------
 
-# Boards are ranks, uint8 `[cells]`, row-major. The value of a board is a sum of table entries.
+# Boards are row-major ranks, uint8 `[cells]`. The value of a board is a sum of table entries.
 
 Indices = NDArray[np.uint16]
 Counts = NDArray[np.int64]
@@ -56,7 +56,7 @@ Values = NDArray[np.float64]
 ONE = np.uint64(1)
 ZERO = np.uint64(0)
 NONE = np.int64(-1)
-"""Points of an illegal slide. The points of legal slides overflow if tiles are huge."""
+"""Points of an illegal slide. Points of legal slides may overflow if tiles are extremely large."""
 
 
 class BeamSpec(NamedTuple):
@@ -65,26 +65,26 @@ class BeamSpec(NamedTuple):
     rows: Int
     columns: Int
     landing: Counts
-    """`[4, longest]`: the cells to try for a spawn, by direction, as in `CompiledRules`."""
+    """Candidate cells of a spawn for each direction, as in `CompiledRules`: `[4, longest]`."""
     spawn: Word
     """Rank of the spawned tile."""
     cascade: bool
     """Whether a merged tile can merge again in the same slide."""
     ending_rank: Int
-    """Rank that ends the game, or a rank that no tile reaches."""
+    """The rank that ends the game, or a rank that no tile can reach."""
     cell_values: Values
-    """`[cells, ranks]`: value of each rank on each cell; -inf for ranks that end the game."""
+    """Value of each rank on each cell, or -inf if the rank ends the game, `[cells, ranks]`."""
     pair_values: Values
-    """`[ranks, ranks]`: value of two adjacent ranks."""
+    """Value of each pair of adjacent ranks, `[ranks, ranks]`."""
     neighbours: Indices
     """`[pairs, 2]`: adjacent cells."""
     hash_words: Words
-    """`[cells, ranks]`: random words for Zobrist hashing."""
+    """Random words for Zobrist hashing, `[cells, ranks]`."""
 
 
 @kernel(inline=True, borrows=True)
 def slide_and_spawn(cells: Cells, child: Cells, direction: Int, spec: BeamSpec) -> bool:
-    """Write the board after a move to `child`; return whether the move is legal.
+    """Write the board after a move and its spawn to `child`; return whether the move is legal.
 
     The content of `child` is undefined after an illegal move.
     """
@@ -107,7 +107,7 @@ def hash_of(cells: Cells, hash_words: Words) -> np.uint64:
 
 @kernel(inline=True, borrows=True)
 def value_of(cells: Cells, spec: BeamSpec) -> float:
-    """Return the value of a board; larger is better."""
+    """Return the value of a board; boards with higher values are better."""
     value, neighbours = 0.0, spec.neighbours
     for cell in range(cells.size):
         value += spec.cell_values[cell, cells[cell]]
@@ -127,10 +127,10 @@ def is_ended(cells: Cells, spec: BeamSpec) -> bool:
 
 @kernel(inline=True, borrows=True)
 def is_new(key: np.uint64, seen: Words, marks: Counts, mark: int) -> bool:
-    """Add `key` to the hash set of generation `mark`; return whether it was absent.
+    """Add `key` to the hash set of generation `mark`; return whether the key is new.
 
-    The set uses open addressing. The length of `seen` and `marks` is a power of two and exceeds the
-    number of keys. Using a new mark empties the set without touching memory.
+    The set uses open addressing. The arrays `seen` and `marks` have the same length, a power of two
+    that exceeds the number of keys. A new mark empties the set without clearing its memory.
     """
     mask = np.uint64(seen.size) - ONE
     slot = key & mask
@@ -145,7 +145,7 @@ def is_new(key: np.uint64, seen: Words, marks: Counts, mark: int) -> bool:
 
 @kernel(borrows=True)
 def keep_best(values: Values, chosen: Counts, count: int, wanted: int) -> None:
-    """Move the `wanted` entries of ``chosen[:count]`` with the largest values to the front."""
+    """Move the `wanted` entries with the largest values to the front of ``chosen[:count]``."""
     low, high = 0, count - 1
     while low < high:
         pivot = values[chosen[(low + high) // 2]]
@@ -180,9 +180,9 @@ def expand(
 ) -> int:
     """Write the distinct children of all boards in `beam`; return their number.
 
-    Boards on which the game has ended have no children. Child `i` has the value ``values[i]`` and
-    comes from board ``origins[i] // 4`` by direction ``origins[i] % 4``. See `is_new` for `seen`,
-    `marks` and `mark`.
+    Boards on which the game has ended have no children. Child `i` has the value ``values[i]``, and
+    is reached from board ``origins[i] // 4`` in direction ``origins[i] % 4``. See `is_new` for
+    `seen`, `marks` and `mark`.
     """
     count = 0
     for parent in range(beam.shape[0]):
@@ -200,7 +200,7 @@ def expand(
 
 @kernel(borrows=True)
 def trace(history: NDArray[np.int32], last: int, moves: Cells) -> None:
-    """Write the moves that lead to board `last` of the deepest beam."""
+    """Write the moves that lead to board number `last` of the deepest beam."""
     for step in range(moves.size - 1, -1, -1):
         moves[step] = history[step, last] % 4
         last = history[step, last] // 4
@@ -208,10 +208,9 @@ def trace(history: NDArray[np.int32], last: int, moves: Cells) -> None:
 
 @kernel
 def search(start: Cells, width: int, moves: Cells, spec: BeamSpec) -> int:
-    """Search up to ``moves.size`` moves ahead; return the depth reached.
+    """Search at most ``moves.size`` moves ahead; return the depth reached.
 
-    The beam holds `width` boards. `moves` is overwritten with the moves to the best board at that
-    depth.
+    The beam holds `width` boards. Writes the moves to the best board at this depth to `moves`.
     """
     size = 4 * width
     beam = np.empty((width, start.size), np.uint8)
@@ -259,12 +258,12 @@ def board_after(start: Cells, moves: Cells, spec: BeamSpec) -> Cells:
 
 # --- planning ------------------------------------------------------------------------------------
 
-# Evaluation weights, in points. They were the best of a few hundred settings on 5x5 boards, with a
-# beam width of 8.
+# Evaluation weights, in points. These weights were the best of a few hundred settings on 5x5 boards
+# with a beam width of 8.
 FALLOFF = 0.505
-"""A tile's value decays by this factor per cell along a snake through the board."""
+"""Factor by which a tile's value decreases from cell to cell along a snake-shaped path."""
 ROUGHNESS = 0.0023
-"""Penalty per point of difference between neighbouring tiles."""
+"""Penalty for the difference between neighbouring tiles, per unit of difference."""
 PAIR_BONUS = 0.1822
 """Reward for two equal neighbours, as a share of their value."""
 EMPTY_BONUS = 14.21
@@ -274,11 +273,12 @@ EMPTY_BONUS = 14.21
 def longest_game(board: Board) -> int:
     """Return an upper bound on the number of moves in a game with an edge spawn of 2.
 
-    The starting board must hold nothing but 2s. Number the tiles of the final board from 0 in the
-    order in which they were created. When tile `i` was created, `i` older tiles each occupied a
-    cell, so it had ``n - i`` cells available. A tile built on one cell is at most 2. A tile built
-    on `c` cells is merged from two tiles, the second of which was built on ``c - 1`` cells, so it
-    is at most ``2**c``. The final sum is therefore at most ``2**n + … + 2``, and each move adds 2.
+    The starting board must not contain tiles other than 2. Number the tiles of the final board from
+    0 in the order in which they were created. When tile `i` was created, each of the `i` older
+    tiles occupied a cell, so ``n - i`` cells were available. With one available cell, a tile is at
+    most 2. With `c` available cells, the largest possible tile results from a merge. The second
+    tile was built with ``c - 1`` cells, so the merged tile is at most ``2**c``. The final sum is
+    therefore at most ``2**n + … + 2``, and each move adds 2.
     """
     rows, columns = board.shape
     return (1 << rows * columns) - 1 - board.sum // 2
@@ -301,10 +301,10 @@ def spec_of(rules: Rules) -> BeamSpec:
     ending_rank = given.ending_rank or RANKS
     values = np.concatenate([[0.0], 2.0 ** np.arange(1, RANKS)])
     snake = np.arange(rows * columns).reshape(rows, columns)
-    snake[::2] = snake[::2, ::-1]  # boustrophedon from the upper right corner
+    snake[::2] = snake[::2, ::-1]  # a snake-shaped path from the upper right corner
     cell_values = values * FALLOFF ** snake.reshape(-1, 1)
     cell_values[:, 0] = EMPTY_BONUS
-    cell_values[:, ending_rank:] = -np.inf  # prefer lines that continue
+    cell_values[:, ending_rank:] = -np.inf  # avoid ending the game
     pair_values = -ROUGHNESS * np.abs(values[:, None] - values)
     pair_values[0] = pair_values[:, 0] = 0.0
     np.fill_diagonal(pair_values, PAIR_BONUS * values)
@@ -339,7 +339,8 @@ def beam_search(board: Board, rules: Rules, *, width: int, depth: int) -> tuple[
         board: Starting board.
         rules: Rules with an edge spawn.
         width: Beam width, in boards per depth.
-        depth: Maximum number of moves. Fewer are returned if the game ends earlier in every line.
+        depth: Maximum number of moves. Fewer are returned if every line found ends the game
+            earlier.
 
     Raises:
         RulesError: If the spawn is random.
@@ -350,18 +351,19 @@ def beam_search(board: Board, rules: Rules, *, width: int, depth: int) -> tuple[
 
 @dataclass
 class BeamPlanner:
-    """Incrementally extended plan for a deterministic game.
+    """A plan for a deterministic game, extended step by step.
 
-    The plan is the longest line found so far. It never gets shorter, and moves that were taken are
-    final. The planner extends a separate trial line, which replaces the plan once it is longer.
+    The plan is the longest line found so far. The plan never gets shorter, and moves that have been
+    taken are final. The planner extends a separate trial line. When the trial line is longer than
+    the plan, it becomes the plan.
 
     Attributes:
         board: Starting board.
         rules: Rules with an edge spawn.
         width: Initial beam width, in boards per depth.
-        max_width: Maximum beam width after dead ends.
-        played: Number of moves taken from the plan.
-        is_complete: Whether the plan reaches the end of the game and will not be improved further.
+        max_width: Upper limit for the beam width, which grows after dead ends.
+        played: Number of planned moves that have been returned.
+        is_complete: Whether the plan reaches the end of the game and cannot be improved any more.
 
     Raises:
         RulesError: If the spawn is random.
@@ -382,18 +384,18 @@ class BeamPlanner:
         self._checkpoints = [(0, self._start)]  # (depth, board) pairs on the trial
         self._doublings = 0
         self._passed_depth = 0
-        self._lock = threading.Lock()  # held while the plan changes, not during a search
+        self._lock = threading.Lock()  # Protects the plan. Searches do not hold the lock.
 
     def __len__(self) -> int:
         """Return the number of planned moves, including those already taken."""
         return len(self._plan)
 
     def __getitem__(self, index: int) -> Direction:
-        """Return a planned move, counted from 0."""
+        """Return the planned move with this index."""
         return Direction(self._plan[index])
 
     def take(self) -> Direction | None:
-        """Return the next move and make it final, or `None` if no further move is planned yet.
+        """Return the next planned move and make it final, or return `None` if no move is planned.
 
         One thread may take moves while another extends the plan.
         """
@@ -404,14 +406,14 @@ class BeamPlanner:
             return self[self.played - 1]
 
     def extend(self) -> None:
-        """Extend the trial line by one search, or backtrack from a dead end."""
+        """Search once to extend the planned moves, or backtrack from a dead end."""
         if self.is_complete:
             return
         _, cells = self._checkpoints[-1]
         moves = search_moves(cells, self.width << self._doublings, SEARCH_DEPTH, self._spec)
         with self._lock:
             if not self._trial.startswith(self._plan[: self.played]):
-                self._restart()  # the game has left the trial
+                self._restart()  # The game no longer follows the trial line.
             elif len(moves) == SEARCH_DEPTH:
                 self._append(moves[:-DISCARDED_MOVES])
             else:
@@ -432,7 +434,7 @@ class BeamPlanner:
             self._plan = line.copy()
 
     def _step_back(self, last: Cells) -> None:
-        """Backtrack from the dead end that the trial reaches after the moves `last`."""
+        """Backtrack after the moves `last` have led the trial line into a dead end."""
         line = self._trial + last.tobytes()
         self._adopt(line)
         self._passed_depth = max(self._passed_depth, len(line) + SEARCH_DEPTH)
@@ -446,7 +448,7 @@ class BeamPlanner:
         del self._trial[self._checkpoints[-1][0] :]
 
     def _restart(self) -> None:
-        """Start a new trial at the current position of the game."""
+        """Start a new trial line at the current position of the game."""
         self._trial = self._plan[: self.played]
         moves = np.array(self._trial, np.uint8)
         self._checkpoints = [(self.played, board_after(self._start, moves, self._spec))]

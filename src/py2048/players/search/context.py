@@ -1,8 +1,8 @@
-"""`SearchContext`: the state of one search thread, in a single NumPy record.
+"""`SearchContext`: the state of one search thread, stored in a single NumPy record.
 
-Kernels receive a record as one pointer, which is cheaper than passing dozens of arrays.
-`new_context` builds the record as an array of length 1. Network weights are too large for the
-record and are passed separately.
+Kernels receive the record as a single pointer, which is cheaper than passing dozens of arrays.
+`new_context` creates the record as an array of length 1. Network weights are too large for the
+record, so they are passed separately.
 """
 
 from __future__ import annotations
@@ -31,31 +31,31 @@ MAX_LEVELS = 24
 """Maximum search depth in plies."""
 
 SLOTS_PER_LEVEL = 5
-"""Arena slots per search level: one board and its four afterstates."""
+"""Number of arena slots per search level, for a board and its four afterstates."""
 ARENA_SLOTS = SLOTS_PER_LEVEL * (MAX_LEVELS + 2)
 
 TABLE_ENTRIES, CACHE_ENTRIES = 1 << 18, 1 << 14
 """Sizes of the transposition table and the evaluation cache.
 
-A larger evaluation cache would fall out of the CPU's L2 cache, and a lookup would then cost more
-than an evaluation.
+A larger evaluation cache would not fit into the CPU's L2 cache, and a lookup would take longer than
+an evaluation.
 """
 
 MAX_INDICES, MAX_PARTS, MAX_STAGES, MAX_BANDS = 1024, 16, 16, 32
-"""Limits on a network: active weights per board, cells per tuple, stages and bands."""
+"""Maximum number of a network's active weights, cells per tuple, stages and bands."""
 
 COSTS_PER_BIT = 4
-"""Resolution of path costs: cost units per bit of improbability."""
+"""Cost units per bit of improbability, which is the resolution of path costs."""
 MOVE_COST = COSTS_PER_BIT
-"""Cost of each ply, so that deterministic paths are bounded as well."""
+"""Cost of each ply. It limits the length even of paths without random spawns."""
 NODE_GROWTH, DETERMINISTIC_NODE_GROWTH = 0.78, 1.58
-"""Expected growth of log2(nodes) per bit of path cost.
+"""Expected increase of log2(nodes) per bit of path cost.
 
-In deterministic games, spawns cost nothing and about three moves per board are legal, so the number
-of nodes grows faster.
+The number of nodes grows faster in deterministic games, in which spawns cost nothing and about
+three moves per board are legal.
 """
 LOSS_COST = 50.0
-"""Cost of a move that loses all expected points; smaller losses cost proportionally less."""
+"""Cost of a move that loses all expected points. Smaller losses cost proportionally less."""
 
 WIN_BONUS = 10_000.0
 """Bonus in points for a board that ends the game by reaching the target."""
@@ -66,12 +66,12 @@ TERMS = np.dtype(
 )
 
 ENTRY = np.dtype([("hash", np.uint64), ("value", np.float64)])
-"""Table entry. Hash and value are adjacent, so a lookup is one memory access."""
+"""Table entry. Hash and value are adjacent, so a lookup takes one memory access."""
 
 BAND = np.dtype(
     list(zip([*Band._fields[:5], "ending"], ["u8", "i8", "f8", "f8", "f8", "u8"], strict=True))
 )
-"""Fields of a `Band`, followed by the tile that ends the band."""
+"""The fields of a `Band`, followed by `ending`, the tile that ends the band."""
 
 # Each attribute is annotated with its Python type, and with its dtype and shape in memory.
 Long = Annotated[Int, np.int64]
@@ -90,28 +90,28 @@ class SearchContext:
     cells: Long
     mask: ULong  # all cells of a packed board
     cascade: Long
-    across: Annotated[Words, np.uint64, 1 << 16]  # line table for rows
-    down: Annotated[Words, np.uint64, 1 << 16]  # line table for columns
+    across: Annotated[Words, np.uint64, 1 << 16]  # The table of all row slides.
+    down: Annotated[Words, np.uint64, 1 << 16]  # The table of all column slides.
 
     # Spawns.
     tiles: Long
     ranks: Annotated[Cells, np.uint8, MAX_TILES]
     cumulative: Annotated[Words, np.uint64, MAX_TILES]  # running sums of the integer spawn weights
     probabilities: Annotated[Doubles, np.float64, MAX_TILES]
-    costs: Annotated[Longs, np.int64, MAX_TILES, MAX_CELLS + 1]  # by tile and number of empty cells
-    loss_cost: Double  # see LOSS_COST; 0 in an exhaustive search
-    growth: Double  # expected growth of log2(nodes) per cost unit
-    edge_length: Long  # 0 if tiles spawn on random cells
-    edge_cells: Annotated[Longs, np.int64, 4, MAX_CELLS]  # spawn cells by direction, padded with -1
+    costs: Annotated[Longs, np.int64, MAX_TILES, MAX_CELLS + 1]  # By tile and empty cells.
+    loss_cost: Double  # `LOSS_COST`, or 0 if the search is exhaustive.
+    growth: Double  # Expected growth of log2(nodes) per cost unit.
+    edge_length: Long  # Number of candidate cells per direction; 0 if spawns are random.
+    edge_cells: Annotated[Longs, np.int64, 4, MAX_CELLS]  # Padded with -1.
 
     # Points.
-    per_merged: Double  # points per merge point
+    per_merged: Double  # Points per merge point.
     per_move: Double
-    is_endless: Long  # whether no tile ends the game
-    ending_mask: ULong  # tiles that end the game or the root's band, one bit each
-    min_ending_points: Long  # minimum points of a slide that creates such a tile
-    win_value: Double  # value of a board with such a tile
-    max_rank: ULong  # largest rank that the evaluation distinguishes
+    is_endless: Long  # Whether no tile ends the game.
+    ending_mask: ULong  # The bit of each rank that ends the game or band is set.
+    min_ending_points: Long  # Minimum points of a slide that creates an ending tile.
+    win_value: Double  # Value of a board with a tile that ends the game or band.
+    max_rank: ULong  # Largest rank that the evaluation distinguishes.
 
     # Heuristic.
     scale: Double
@@ -122,8 +122,8 @@ class SearchContext:
     values_down: Annotated[Tables, np.float32, 2, 1 << 16]
 
     # Network.
-    active: Long  # weights that sum to a board's value
-    tuples: Long  # number of rows used in the next four arrays
+    active: Long  # Number of weights whose sum is a board's value.
+    tuples: Long  # Number of rows in use in `shifts`, `masks`, `offsets` and `places`.
     parts: Long
     shifts: Annotated[Words, np.uint64, MAX_INDICES, MAX_PARTS]
     masks: Annotated[Words, np.uint64, MAX_INDICES, MAX_PARTS]
@@ -134,21 +134,21 @@ class SearchContext:
     stage_size: ULong
     step: Double  # points per unit of a weight
     bands: Long
-    band: Long  # the root's band, counted from 1; 0 if it has none
+    band: Long  # Number of the root's band, counted from 1, or 0 if the root is in no band.
     band_list: Annotated[Entries, BAND, MAX_BANDS]
     band_size: ULong  # weights per band
     band_step: Double
     band_max_rank: ULong
 
     # State that kernels update.
-    nodes: Long  # leaves evaluated in this iteration
-    total_nodes: Long  # leaves evaluated since the context was created
-    node_limit: Long  # maximum for this iteration
-    node_shares: Annotated[Doubles, np.float64, 4]  # relative budget of each root move
-    breadth: Double  # of the last move, see `tree_breadth`; 0 if unknown
-    overrun: Double  # recent time overrun, in units of a move's budget
-    cuts: Long  # paths pruned in this iteration
-    generation: Long  # new for each root move, to invalidate the transposition table
+    nodes: Long  # Number of leaves evaluated in this iteration.
+    total_nodes: Long  # Number of leaves evaluated since the context was created.
+    node_limit: Long  # Maximum of `nodes` in this iteration.
+    node_shares: Annotated[Doubles, np.float64, 4]  # Relative node budget of each root move.
+    breadth: Double  # `tree_breadth` of the last move, or 0 if unknown.
+    overrun: Double  # Recent time overrun, in units of a move's budget.
+    cuts: Long  # Number of paths pruned in this iteration.
+    generation: Long  # Incremented for each root move, which empties the table.
     arena: Annotated[Cells, np.uint8, ARENA_SLOTS, MAX_CELLS]
     indices: Annotated[Words, np.uint64, 1, MAX_INDICES + SPARE]
     table_size: ULong
@@ -167,15 +167,15 @@ CONTEXT = np.dtype(
 )
 
 SearchContexts = Sequence[SearchContext]
-"""Record array with one context, the form that kernels accept."""
+"""A record array with a single context, as passed to kernels."""
 
 
 def check_searchable(rules: Rules) -> None:
-    """Raise if the compiled search does not support the rules.
+    """Raise an error if the compiled search does not support the rules.
 
     Raises:
-        RulesError: If the board is too large, too many distinct tiles can spawn, a spawned tile is
-            too large, or a spawned tile ends the game.
+        RulesError: If the board or a spawned tile is too large, if too many distinct tiles can
+            spawn, or if a spawned tile ends the game.
     """
     if rules.cells > MAX_CELLS or len(rules.spawn_weights.tiles) > MAX_TILES:
         raise RulesError(
@@ -203,7 +203,7 @@ def new_context(
         rules: Rules to search under.
         evaluation: Leaf evaluation.
         depth: Search depth in plies; shallow searches get smaller tables.
-        is_exhaustive: Whether to search all paths, ignoring path costs.
+        is_exhaustive: Whether to search all paths regardless of their cost.
 
     Raises:
         RulesError: If the rules or the network exceed a limit.
@@ -212,7 +212,7 @@ def new_context(
     check_searchable(rules)
     contexts = cast("SearchContexts", np.zeros(1, CONTEXT).view(np.recarray))
     context, given = contexts[0], CompiledRules.of(rules)
-    # Disabled tables keep one entry, so that kernels need no special case.
+    # A table that is not used has one entry, so that kernels need no special case.
     context.table_size = context.cache_size = np.uint64(1)
     if depth > 2:
         context.table_size = np.uint64(1 << 16 if depth == 3 else TABLE_ENTRIES)
@@ -286,10 +286,10 @@ def _tables(heuristic: Heuristic, shape: tuple[int, int], length: int) -> Tables
 
 
 def _scale(rules: Rules) -> float:
-    """Return roughly how many points one merge point is worth under these rules.
+    """Return how many points these rules give, on average, for one point of classic scoring.
 
-    Building a tile of rank `r` earns `r - 1` times its value in merges and takes about half its
-    value in moves. The large tiles of a typical board have rank 11.
+    Building a tile of rank `r` takes about ``2**r / 2`` moves. The merges earn ``2**r * (r - 1)``
+    points. The large tiles on a typical board have the rank 11.
     """
     given = CompiledRules.of(rules)
     return 1.0 if given.merge_points else 0.1 if given.sum_points else 0.05

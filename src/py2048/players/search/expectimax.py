@@ -1,10 +1,11 @@
-"""Expectimax in plain Python: exact chance nodes for any rules and any evaluation.
+"""Expectimax in plain Python, for any rules and any evaluation.
 
-This is the readable reference for the compiled search in `py2048.players.search.searcher`.
+This module is the reference for the compiled search in `py2048.players.search.searcher`.
 
-A board is worth as much as its best move. A move is worth its points plus the mean value of the
-boards it leads to, weighted by the exact spawn probabilities. At the last ply, the evaluation of
-the afterstate estimates the rest of the game. A stuck board is worth 0, because no points follow.
+The value of a board is the value of its best move. The value of a move is its points plus the mean
+value of the boards after the spawn, weighted by the exact spawn probabilities. At the last ply, an
+evaluation function estimates the future points of the afterstate. A stuck board has the value 0,
+because no more points can be gained.
 
 With a cost limit, unlikely and bad paths are pruned early. The module docstring of
 `py2048.players.search._expectimax_kernels` defines path costs.
@@ -25,14 +26,14 @@ from py2048.players.ntuple.heuristic import DEFAULT
 from py2048.players.search.context import COSTS_PER_BIT, LOSS_COST, MOVE_COST, WIN_BONUS
 
 Evaluation = Callable[[Board], float]
-"""Estimates the future points after an afterstate."""
+"""A function that estimates the future points of an afterstate."""
 
 SpawnOutcome = tuple[float, Board]
 """A probability and the resulting board."""
 
 
 def outcomes(rules: Rules, afterstate: Board, direction: Direction) -> Iterator[SpawnOutcome]:
-    """Yield every board a spawn can produce from an afterstate, with its probability."""
+    """Yield every board that a spawn on an afterstate can produce, with its probability."""
     cells = possible_cells(rules, afterstate, direction)
     for tile, probability in rules.spawn_weights.pairs:
         share = float(probability) / max(len(cells), 1)
@@ -51,7 +52,7 @@ def rate_for(
     """Rate the legal moves with the deepest search that fits into a time limit.
 
     Args:
-        seconds: Time limit; one ply is always searched.
+        seconds: Time limit in seconds. At least one ply is always searched.
         rules: Rules of the game.
         evaluation: Leaf evaluation.
         max_depth: Maximum depth in plies.
@@ -82,14 +83,14 @@ def max_spawns(rules: Rules, board: Board) -> int:
 
 @dataclass
 class Expectimax:
-    """Search to a fixed depth, optionally with a path cost limit.
+    """A search to a fixed depth, optionally with a path cost limit.
 
     Attributes:
         rules: Rules of the game.
         evaluation: Leaf evaluation.
         depth: Plies to search, at least 1.
         win_value: Value of a board that ends the game by reaching the target.
-        max_cost: Maximum path cost. By default, paths have no cost and all are searched.
+        max_cost: Maximum path cost. By default, paths have no cost, so all paths are searched.
     """
 
     rules: Rules
@@ -141,7 +142,7 @@ class Expectimax:
         return 0 if self.max_cost is None else round(COSTS_PER_BIT * -log2(share)) + MOVE_COST
 
     def _loss_costs(self, slides: list[Slide]) -> Iterator[tuple[Slide, int]]:
-        """Yield each move and the cost of its loss against the best move at depth 1."""
+        """Yield each move and its cost, which grows with the move's loss at depth 1."""
         values = [self._move_value(slide, 1, 0) for slide in slides]
         best = max(values, default=0.0)
         scale = 0.0 if self.max_cost is None else LOSS_COST / max(abs(best), 1.0)
@@ -153,7 +154,7 @@ class Expectimax:
         return self.rules.ends_at_target and target is not None and board.max_tile >= target
 
     def _gain(self, slide: Slide) -> float:
-        # A turn's points are a difference of scores, and do not depend on where the tile spawns.
+        # A turn's points do not depend on the cell of the spawn, so any empty cell will do.
         cell, before = slide.board.empty_cells()[0], slide.before.sum
         gains = [
             (probability, Turn(slide.direction, slide, Spawn(tile, cell)))

@@ -1,7 +1,7 @@
 """Search limits and time management.
 
-`SearchLimits` is what a caller asks for: a depth, a node budget or a time per move. `SearchSpeed`
-converts time into nodes.
+The caller sets `SearchLimits`: a depth, a node budget or a time per move. `SearchSpeed` converts
+time to nodes.
 """
 
 from __future__ import annotations
@@ -14,23 +14,25 @@ from py2048.players.search.context import COSTS_PER_BIT, MAX_LEVELS
 
 MAX_DEPTH = MAX_LEVELS
 UNLIMITED_NODES = 1 << 60
+UNLIMITED_COST = 1 << 14
+"""Cost limit for searches without a cutoff. It exceeds the cost of every path."""
 
 # Iterative deepening. A path's cost is -log2 of its probability, in units of COSTS_PER_BIT.
-FIRST_COST_LIMIT = 3 * COSTS_PER_BIT  # two plies when four or more cells are empty
-MIN_COST_STEP = 3 * COSTS_PER_BIT // 2  # smaller steps repeat work without searching deeper
-TARGET_NODE_SHARE = 0.6  # of the nodes left; an iteration may need twice its estimate
-MAX_ITERATION_GROWTH = 8.0  # in nodes, relative to the previous iteration
-MAX_BRANCH_GROWTH = 2.0  # a root move's node share, relative to the previous iteration
-FIRST_ITERATION_MAX_SHARE = 2 / 3  # if aborted, it must leave room for a shallower one
-FIRST_ITERATION_TARGET_SHARE = 0.25  # the branching factor is only known from the last move
+FIRST_COST_LIMIT = 3 * COSTS_PER_BIT  # Two plies are searched if at least four cells are empty.
+MIN_COST_STEP = 3 * COSTS_PER_BIT // 2  # Smaller steps would repeat work without searching deeper.
+TARGET_NODE_SHARE = 0.6  # Less than 1, because estimates of node counts may be too low.
+MAX_ITERATION_GROWTH = 8.0  # Maximum ratio between the node counts of successive iterations.
+MAX_BRANCH_GROWTH = 2.0  # Factor by which a root move's node share may grow per iteration.
+FIRST_ITERATION_MAX_SHARE = 2 / 3  # If it is aborted, a shallower search must still fit.
+FIRST_ITERATION_TARGET_SHARE = 0.25  # Low, because the tree's size is uncertain.
 
-# Time per move, as a factor of the average.
-EASY_MOVE_LEAD = 0.005  # the search may stop early if the best move leads by this share
+# Time per move, relative to the average.
 EASY_MOVE_FACTOR, HARD_MOVE_FACTOR, MAX_MOVE_FACTOR = 0.3, 2.5, 3.0
-BALANCE_MOVES = 8.0  # A move that took too long is made up for within this many moves.
+EASY_MOVE_LEAD = 0.005  # Relative lead of the best move for stopping early.
+BALANCE_MOVES = 8.0  # Number of moves over which an overrun is compensated.
 
 INITIAL_NODES_PER_SECOND = 1e6
-SPEED_WINDOW_NODES = 20_000  # older measurements decay, so the estimate follows machine load
+SPEED_WINDOW_NODES = 20_000  # older measurements decay, because the machine's load changes
 
 
 @dataclass(frozen=True)
@@ -41,12 +43,12 @@ class SearchLimits:
     is only an upper bound.
 
     Attributes:
-        depth: Plies to search. Defaults to 2, or to `MAX_DEPTH` with `nodes` or `ms`.
-        nodes: Node budget per move. Multi-threaded searches may use up to twice as many if the last
-            iteration is aborted.
-        ms: Average CPU time per move in milliseconds. A single move may take three times as
-            long, and one ply is always searched.
-        cutoff: Paths less probable than this are pruned. 0 searches all paths.
+        depth: Plies to search. Defaults to `MAX_DEPTH` if `nodes` or `ms` is given, else to 2.
+        nodes: Node budget per move. Multi-threaded searches may use up to twice this budget if the
+            last iteration is aborted.
+        ms: Average CPU time per move in milliseconds. A single move may take three times as long,
+            and at least one ply is always searched.
+        cutoff: Paths with a smaller probability are pruned. With 0, all paths are searched.
 
     Raises:
         ValueError: If a limit is out of range, or both `nodes` and `ms` are given.
@@ -71,7 +73,7 @@ class SearchLimits:
 
     @property
     def has_fixed_depth(self) -> bool:
-        """Whether the search is a single pass rather than iterative deepening."""
+        """Whether the search runs once to a fixed depth, without iterative deepening."""
         return self.nodes is None and self.ms is None
 
     @property
@@ -88,7 +90,7 @@ class SearchLimits:
     def max_cost(self) -> int:
         """Maximum cost of a path; costlier paths are pruned."""
         if not self.cutoff:
-            return 1 << 14
+            return UNLIMITED_COST
         return int(-COSTS_PER_BIT * np.log2(self.cutoff))
 
 
@@ -100,7 +102,7 @@ class SearchSpeed:
         self._seen = self._seconds = 0.0
 
     def record(self, nodes: int, seconds: float) -> None:
-        """Add a measurement; older ones decay."""
+        """Add a measurement; older measurements lose weight."""
         kept = min(1.0, SPEED_WINDOW_NODES / max(self._seen, 1.0))
         self._seen, self._seconds = kept * self._seen + nodes, kept * self._seconds + seconds
         self.nodes_per_second = max(self._seen, 1.0) / max(self._seconds, 1e-7)

@@ -1,8 +1,9 @@
-"""`Searcher`: compiled expectimax for boards, arrays of boards and whole games.
+"""`Searcher`: compiled expectimax for single boards, arrays of boards and whole games.
 
 The search averages over every possible spawn with its exact probability and evaluates leaves with
-the heuristic or an n-tuple network. `SearchLimits` set a depth, a node budget or a time per move.
-With a depth or a node budget, results are deterministic and do not depend on the thread count.
+the heuristic or an n-tuple network. `SearchLimits` define a depth, a node budget or a time per
+move. With a depth or a node budget, results are deterministic and do not depend on the thread
+count.
 """
 
 from __future__ import annotations
@@ -45,11 +46,11 @@ from py2048.players.search.limits import (
 Result = TypeVar("Result")
 
 SPEED_CHECK_MS = 10.0
-"""Maximum time a kernel plays before its speed is measured again."""
+"""Maximum time in milliseconds for which a kernel plays before its speed is measured again."""
 MAX_MOVES_PER_CALL = 1 << 15
-"""Maximum number of moves a kernel plays before it returns."""
+"""Maximum number of moves that a kernel plays before it returns."""
 MAX_FLOAT_WEIGHTS = 1 << 25
-"""Larger networks stay int16, because float32 weights would take twice the memory."""
+"""Networks with more weights stay int16, because float32 would need twice the memory."""
 
 
 class SearchThread(NamedTuple):
@@ -57,11 +58,11 @@ class SearchThread(NamedTuple):
 
     contexts: SearchContexts
     weights: Any
-    """Network weights; a pair of base and band weights for a banded network."""
+    """The network's weights. For a network with bands, a pair of base weights and band weights."""
 
 
 class Searcher:
-    """Compiled search for one set of rules. Concurrent calls are serialised by a lock.
+    """Compiled search for one set of rules. A lock serialises concurrent calls.
 
     Args:
         rules: Rules to search under.
@@ -70,8 +71,8 @@ class Searcher:
         threads: Number of threads that share the search of a move.
 
     Attributes:
-        nodes: Leaves evaluated in the last call, over all iterations and moves.
-        speed: Measured nodes per second, updated when there is a time limit.
+        nodes: Number of leaves that the last call evaluated, in all iterations and moves.
+        speed: Measured nodes per second, updated by searches with a time limit.
 
     Raises:
         RulesError: If the search does not support the rules.
@@ -94,7 +95,8 @@ class Searcher:
         band_code: Code = ()
         weights: Any = np.zeros(1, np.float32)
         if network:
-            # int16 weights speed up only 4x4 boards; elsewhere they just cost another compilation.
+            # Weights in int16 are faster only on 4x4 boards. Networks for other boards use float32,
+            # so that their kernels are compiled only once.
             if kind != "4x4" and network.layout.weights <= MAX_FLOAT_WEIGHTS:
                 evaluation = network = replace(network, table=network.weights, step=1.0)
             code, weights = network.layout.code, network.table
@@ -117,10 +119,10 @@ class Searcher:
     def prepare(self, *, plays: bool = False) -> None:
         """Compile the kernels, or load them from the cache, and measure their speed.
 
-        The first search calls this before its time limit starts.
+        The first search calls this method before its time limit starts.
 
         Args:
-            plays: Whether to prepare for playing games rather than rating boards.
+            plays: Whether to compile the kernels for playing games rather than for rating boards.
         """
         worker, cells = self.workers[0], np.zeros(self.rules.cells, np.uint8)
         with self._lock:
@@ -143,11 +145,11 @@ class Searcher:
     @overload
     def rate(self, board: NDArray[np.integer]) -> Values: ...
     def rate(self, board: Board | NDArray[np.integer]) -> dict[Direction, float] | Values:
-        """Return the value of each legal move: its points plus the expected points after it.
+        """Return the value of each legal move: its points plus the expected future points.
 
-        An array of boards is rated in one call and split among the threads. It holds exponents, as
-        environments return them, in the shape `[..., rows, columns]`. The result is float64 values
-        `[..., 4]`, with -inf for illegal moves.
+        An array of boards is split among the threads. The array `[..., rows, columns]` contains
+        exponents, like the observations of environments. The result is float64 `[..., 4]`, with
+        -inf for illegal moves.
 
         Raises:
             BoardError: If a board has the wrong shape or a tile above 2**31 (2**30 in arrays).
@@ -159,13 +161,13 @@ class Searcher:
         return self._locked(self._rate_all, cells).reshape(*np.shape(board)[:-2], 4)
 
     def values(self, boards: NDArray[np.integer]) -> Values:
-        """Evaluate afterstates, before their spawn, without searching.
+        """Evaluate afterstates without a search.
 
         `py2048.envs.functional.afterstates` computes the afterstates of boards. A banded network
         evaluates each afterstate with that afterstate's own band.
 
         Args:
-            boards: Exponents `[..., rows, columns]`, as environments return them.
+            boards: Exponents, as returned by environments, in the shape `[..., rows, columns]`.
 
         Returns:
             Expected points, float64 `[...]`.
@@ -194,16 +196,16 @@ class Searcher:
     def play_on(
         self, cells: Cells, state: NDArray[np.int64], key: int | np.uint64 | Words, max_moves: int
     ) -> NDArray[np.uint8]:
-        """Continue a game with the best moves; return the moves played.
+        """Continue a game by playing the best moves; return these moves.
 
         A single-threaded search without a time limit can also continue several games in sequence,
         with arguments as in `play_out`.
 
         Args:
-            cells: Board as ranks; overwritten with the final board.
-            state: Game state as defined in ``_expectimax_kernels.py``.
-            key: RNG key of the game's spawns.
-            max_moves: Maximum number of moves. A time limit can reduce it.
+            cells: Board as ranks, which is overwritten with the final board.
+            state: Game state, in the format of ``_expectimax_kernels.py``.
+            key: Key of the random generator that draws the spawns.
+            max_moves: Maximum number of moves. A time limit can reduce this number.
         """
         if self.limits.ms:
             max_moves = min(max_moves, int(SPEED_CHECK_MS / self.limits.ms) + 1)
@@ -212,15 +214,18 @@ class Searcher:
     def play_out(
         self, boards: NDArray[np.uint8], states: NDArray[np.int64], keys: NDArray[np.uint64]
     ) -> NDArray[np.uint8]:
-        """Play games to the end, one after another; return all moves, concatenated.
+        """Play games to the end, one after another; return the moves of all games in one array.
 
         Args:
-            boards: Boards as ranks, uint8 `[games, cells]`; overwritten with the final boards.
-            states: Game states as defined in ``_expectimax_kernels.py``, int64 `[games, STATE]`.
-            keys: RNG key of each game's spawns, uint64 `[games]`.
+            boards: Start boards as ranks, uint8 `[games, cells]`. Overwritten with the final
+                boards.
+            states: Game states, int64 `[games, STATE]`, in the format of
+                ``_expectimax_kernels.py``.
+            keys: Generator key of each game's spawns, uint64 `[games]`.
         """
         pieces, game, nodes = [np.empty(0, np.uint8)], 0, 0
-        # With neither a time limit nor lazy bands, one kernel call can play many games.
+        # Without a time limit and without lazily unpacked bands, one kernel call can play many
+        # games.
         is_plain = len(self.workers) == 1 and not self.limits.ms and self._lazy_bands is None
         while game < len(boards):
             if states[game, kernels.OVER]:
@@ -234,12 +239,12 @@ class Searcher:
 
     @property
     def _lazy_bands(self) -> Bands | None:
-        """The network's bands, if they are unpacked on demand."""
+        """The network's bands, or None if they are not unpacked on demand."""
         bands = self.evaluation.bands if isinstance(self.evaluation, Network) else None
         return bands if bands and bands.lazy else None
 
     def _params(self) -> SearchParams:
-        """Convert the limits to kernel parameters; a time limit becomes a node budget."""
+        """Convert the search limits to kernel parameters; a time limit becomes a node budget."""
         limits, budget = self.limits, self.limits.nodes or 0
         if limits.ms:
             budget = max(int(limits.ms / 1000 * self.speed.nodes_per_second), 1)
@@ -250,14 +255,15 @@ class Searcher:
     def _locked(
         self, work: Callable[..., Result], *arguments: object, plays: bool = False
     ) -> Result:
-        """Call `work` with the lock held and the kernels compiled."""
+        """Compile the kernels if necessary, and call `work` while holding the lock."""
         with self._lock:
             self.prepare(plays=plays)
             return self._measured(work, *arguments)
 
     def _measured(self, work: Callable[..., Result], *arguments: object) -> Result:
-        """Call `work`, count the nodes it evaluates, and update the speed."""
-        # On one thread, measure CPU time, so that a busy machine does not shorten the search.
+        """Call `work`, count the nodes that it evaluates, and update the measured speed."""
+        # Single-threaded searches are limited in CPU time, so that a busy machine does not shorten
+        # them.
         clock = time.thread_time if len(self.workers) == 1 else time.perf_counter
         start, before = clock(), self._total_nodes()
         result = work(*arguments)
@@ -274,7 +280,7 @@ class Searcher:
 
     @contextmanager
     def _loaded_bands(self, cells: Cells, max_moves: int = 0) -> Iterator[int]:
-        """Keep a board's bands unpacked; yield the number of moves they suffice for."""
+        """Keep a board's bands unpacked. Yield how many moves can be made without other bands."""
         bands = self._lazy_bands
         if bands is None:
             yield max_moves
@@ -324,7 +330,7 @@ class Searcher:
         return values
 
     def _run_shared(self, work: Callable[[SearchThread, int, int], None], cells: Cells) -> None:
-        """Split boards among the threads and keep the bands they need unpacked."""
+        """Split boards among the threads, and keep the bands of all boards unpacked."""
         parts = zip(self.workers, shares(len(cells), len(self.workers)), strict=True)
         bands = self._lazy_bands
         with bands.holding(bands.bands_of_boards(cells)) if bands else nullcontext():
@@ -350,7 +356,7 @@ class Searcher:
         return moves[:made]
 
     def _rate_limited(self, cells: Cells) -> tuple[Points, Values]:
-        """Rate the moves of a board given as ranks."""
+        """Rate the moves of a board within the search limits."""
         if len(self.workers) == 1:
             return self._rate(self.workers[0], cells, self._params())
         return self._rate_in_parallel(cells)
@@ -358,7 +364,7 @@ class Searcher:
     def _play_limited(
         self, boards: NDArray[np.uint8], states: NDArray[np.int64], keys: Any, max_moves: int
     ) -> NDArray[np.uint8]:
-        """Continue games within the limits. With several threads, play a single move."""
+        """Continue games within the search limits. If several threads search, play one move."""
         if len(self.workers) == 1:
             return self._play(boards, states, keys, max_moves, self._params())
         points, values = self._rate_in_parallel(boards)
@@ -399,10 +405,9 @@ class Searcher:
             cost: Maximum path cost.
             limits: Maximum number of nodes for each root move.
             points: Points of each slide, -1 if illegal.
-            values: Overwritten with the value of each legal move.
+            values: Receives the value of each legal move.
 
-        Returns:
-            The nodes of each root move, and the number of pruned paths.
+        Returns: The number of nodes of each root move, and the number of pruned paths.
         """
         directions = iter(np.flatnonzero(points >= 0).tolist())
         nodes, cuts = np.zeros(4, np.int64), np.zeros(4, np.int64)
@@ -420,7 +425,7 @@ class Searcher:
 
 @cache
 def _deepening() -> Callable[..., None]:
-    """Return iterative deepening in plain Python, for multi-threaded searches."""
+    """Return the iterative deepening loop in plain Python, for multi-threaded searches."""
     return plain_form(kernels.make_deepening(_search_moves))
 
 
@@ -434,7 +439,7 @@ def _search_moves(
     points: Points,
     values: Values,
 ) -> tuple[int, int, bool]:
-    """Multi-threaded counterpart of the kernels' `search_moves`."""
+    """Search each legal move on several threads, like the kernel `search_moves`."""
     searcher, cells = root
     share = np.minimum(MAX_BRANCH_GROWTH * context.node_shares / context.node_shares.sum(), 1.0)
     limits = (limit * share).astype(np.int64)
@@ -466,10 +471,10 @@ class SearchedGames(NamedTuple):
 
 
 def play_games(searcher: Searcher, seeds: Sequence[int]) -> SearchedGames:
-    """Play one game per seed to the end on the calling thread, mostly without the GIL.
+    """Play one complete game per seed on the calling thread, mostly without the GIL.
 
-    Each game equals a `py2048.core.game.Game` with the same rules and seed in which every move is
-    the one that `Searcher.rate` values highest.
+    Each game equals a `py2048.core.game.Game` with the same rules and seed, played with the moves
+    that `Searcher.rate` values most.
 
     Args:
         searcher: Search that chooses the moves.

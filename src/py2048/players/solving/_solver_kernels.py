@@ -1,12 +1,12 @@
-"""Compiled operations of the exact solver on the boards of one layer.
+"""Compiled operations on a layer of boards, for the exact solver.
 
 A layer holds all boards with the same tile sum. A board is identified by its *key*: its smallest
-symmetric image, scrambled by a bijection on as many bits as the cells have. Keys are uniformly
-distributed, so a sorted layer can be searched through an index of the keys' highest bits with two
-memory accesses, and equal ranges of keys are equal shares of work.
+symmetric image, scrambled by a bijection on the bits of the packed board. Keys are uniformly
+distributed. A lookup by a key's highest bits therefore takes about two memory accesses, and threads
+that process equal ranges of keys do equal amounts of work.
 
-With deterministic spawns, afterstates already include the spawn, and boards are not merged with
-their symmetric images, because symmetric boards play differently.
+If spawns are deterministic, afterstates already include the spawn. With deterministic spawns,
+symmetric boards have separate keys, because they lead to different games.
 """
 
 from __future__ import annotations
@@ -33,27 +33,27 @@ Values = NDArray[np.float64]
 Index = NDArray[np.uint32]
 
 MULTIPLIER = 0x9E3779B97F4A7C15
-"""Odd multiplier that scrambles keys; it has an inverse modulo any power of two."""
+"""Odd multiplier that scrambles keys. Odd numbers have an inverse modulo any power of two."""
 
 
 class SolverSpec(NamedTuple):
-    """Rules and a goal, encoded for the kernels.
+    """The rules and the goal, encoded for the kernels.
 
     Attributes:
         rows: Number of rows.
         columns: Number of columns.
         cells: Mask of all cells.
-        across: Line table for rows; empty if a side is longer than four.
-        down: Line table for columns.
+        across: Table of all possible row slides. Empty if a side is longer than four.
+        down: Table of all possible column slides. Empty if a side is longer than four.
         cascade: Whether a merged tile can merge again in the same slide.
         fixed: Whether the spawn is deterministic.
-        landing: Cells to try for deterministic spawns, in order, as in `CompiledRules`.
+        landing: Candidate cells for a deterministic spawn, in the order of `CompiledRules.landing`.
         tile: Rank of the deterministic spawn.
         half: Half the number of bits of a key.
         bits: Mask of the bits of a key.
-        multiplier: Scrambles a board into its key.
-        inverse: Inverts the scrambling.
-        stop: Play stops at boards with a tile of this rank; 0 for none.
+        multiplier: Multiplier that scrambles a board into its key.
+        inverse: Inverse of `multiplier`, for unscrambling a key.
+        stop: Rank of the tile at which play stops, or 0.
         stopped: Value of an afterstate at which play stops.
         merge_points: Points per merge point.
         legal_points: Points per legal move.
@@ -90,7 +90,7 @@ def key_of(board: Word, spec: SolverSpec) -> Word:
 
 @kernel(borrows=True)
 def board_of(key: Word, spec: SolverSpec) -> Word:
-    """Return the board of a key."""
+    """Return the board with this key."""
     return _mixed(key, spec.inverse, spec)
 
 
@@ -103,7 +103,7 @@ def _mixed(word: Word, factor: Word, spec: SolverSpec) -> Word:
 
 @kernel(borrows=True)
 def slide(board: Word, direction: Int, spec: SolverSpec) -> tuple[Word, np.int64]:
-    """Return the afterstate, including a deterministic spawn, and the points."""
+    """Return the afterstate, including its spawn if spawns are deterministic, and the points."""
     if len(spec.across):
         after, few = slide_small(board, direction, spec.rows, spec.columns, spec.across, spec.down)
         points = np.int64(few)
@@ -120,7 +120,7 @@ def slide(board: Word, direction: Int, spec: SolverSpec) -> tuple[Word, np.int64
 
 @kernel(inline=True, borrows=True)
 def is_stopped(after: Word, spec: SolverSpec) -> bool:
-    """Return whether play stops at an afterstate because of a newly made tile."""
+    """Return whether play stops at an afterstate because the move reached the final tile."""
     made = empty_cells(after ^ (spec.cells * spec.stop), spec.cells)
     return bool(spec.stop != ZERO and made != ZERO)
 
@@ -130,7 +130,7 @@ def is_stopped(after: Word, spec: SolverSpec) -> bool:
 
 @kernel(borrows=True)
 def slide_all(keys: Words, spec: SolverSpec, found: Words) -> Int:
-    """Write the keys of all afterstates, up to four per board; return their number."""
+    """Write the keys of the afterstates of all boards; return the number of keys."""
     count = 0
     for key in keys:
         board = board_of(key, spec)
@@ -144,7 +144,7 @@ def slide_all(keys: Words, spec: SolverSpec, found: Words) -> Int:
 
 @kernel(borrows=True)
 def spawn_all(rank: Word, keys: Words, spec: SolverSpec, found: Words) -> Int:
-    """Write the keys of all boards that follow the spawn of a tile; return their number."""
+    """Write the keys of all boards with one new tile of this rank; return the number of keys."""
     count = 0
     for key in keys:
         if spec.fixed:
@@ -176,7 +176,7 @@ def drop_repeats(keys: Words) -> Int:
 def fill_index(keys: Words, shift: Word, index: Index) -> None:
     """Fill the index of a lookup.
 
-    Entry `i` is the number of keys whose highest bits are less than `i`.
+    Entry `i` of the index is the number of keys whose highest bits are less than `i`.
     """
     place = 0
     for head in range(len(index)):
@@ -189,11 +189,11 @@ def fill_index(keys: Words, shift: Word, index: Index) -> None:
 
 
 class Lookup(NamedTuple):
-    """Index of a layer's boards and values.
+    """A lookup table for the boards of a layer and their values.
 
     Attributes:
         keys: Keys of the boards, ascending.
-        heads: Index of the first key for each value of the highest bits.
+        heads: For each value of the highest bits, the position of the first key with that value.
         shift: Right shift that extracts a key's highest bits.
         values: Values of the boards.
     """
@@ -208,8 +208,8 @@ class Tile(NamedTuple):
     """A tile that can spawn.
 
     Attributes:
-        rank: Its rank.
-        chance: Its probability.
+        rank: Rank of the tile.
+        chance: Probability that a spawn is this tile.
         gain: Points earned by the spawn.
     """
 
@@ -220,7 +220,7 @@ class Tile(NamedTuple):
 
 @kernel(inline=True, borrows=True)
 def place_of(key: Word, known: Lookup) -> Int:
-    """Return the index of a board, which must be in the lookup."""
+    """Return the position of a board in the lookup, which must contain the board."""
     place = np.int64(known.heads[key >> known.shift])
     while known.keys[place] < key:
         place += 1
@@ -229,7 +229,7 @@ def place_of(key: Word, known: Lookup) -> Int:
 
 @kernel(inline=True, borrows=True)
 def value_of(key: Word, known: Lookup) -> float:
-    """Return the value of a board, which must be in the lookup."""
+    """Return the value of a board from the lookup, which must contain the board."""
     return float(known.values[place_of(key, known)])
 
 
@@ -239,15 +239,15 @@ def expect(
 ) -> None:
     """Add the contribution of one spawned tile to the values of afterstates.
 
-    The values of an afterstate's successors are added in ascending order, so that the result does
-    not depend on the order of cells or on the choice of symmetric image.
+    The successors' values are added in ascending order, so that the rounded sum is the same for all
+    symmetric images.
 
     Args:
         afters: Keys of the afterstates.
         spec: Rules and goal.
         tile: The spawned tile.
-        known: Lookup of the following boards.
-        out: Values to add to, float64 with the shape of `afters`.
+        known: Index in which boards after the spawn are looked up.
+        out: The values, float64 with the shape of `afters`, to which the contribution is added.
         terms: Scratch space, float64 `[16]`.
     """
     for at in range(len(afters)):
@@ -274,7 +274,7 @@ def expect(
 
 @kernel(borrows=True)
 def worth(board: Word, direction: Int, spec: SolverSpec, afters: Lookup) -> float:
-    """Return the value of a move, its points plus the afterstate's value; -inf if it is illegal."""
+    """Return the value of a move, or -inf if the move is illegal."""
     after, points = slide(board, direction, spec)
     if after == board:
         return -np.inf
@@ -284,13 +284,13 @@ def worth(board: Word, direction: Int, spec: SolverSpec, afters: Lookup) -> floa
 
 @kernel(borrows=True)
 def choose(boards: Words, spec: SolverSpec, afters: Lookup, out: Values) -> None:
-    """Write each board's value: that of its best move, or 0 if it has no legal move.
+    """Write the value of the best move on each board, or 0 if no move is legal.
 
     Args:
         boards: Keys of the boards.
         spec: Rules and goal.
         afters: Lookup of the afterstates.
-        out: Overwritten with the values, float64 with the shape of `boards`.
+        out: Receives the values, float64 with the shape of `boards`.
     """
     for at in range(len(boards)):
         board = board_of(boards[at], spec)

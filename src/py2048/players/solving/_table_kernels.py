@@ -1,16 +1,17 @@
-"""Compiled operations on the positions of one layer of an endgame table.
+"""Compiled operations on the positions in a layer of an endgame table.
 
-A position consists of an *arrangement* of the large tiles, which are interchangeable, and a
-*filling* of the other cells. A layer contains every filling with the same sum for every
-arrangement, so positions need not be stored: a position's index follows from the numbers of its
-arrangement and filling.
+A position consists of an *arrangement* (the cells of the interchangeable large tiles) and a
+*filling* (the tiles on the other cells). A layer contains every position whose filling has a given
+tile sum. The index of a position is computed from the numbers of its arrangement and its filling,
+so positions are not stored.
 
-The *code* of a filling consists of the ranks of its cells, four bits each, first cell lowest. The
-lower half of the cells is its *tail*, the rest is its *head*. Fillings with the same sum are sorted
-by head, then by tail. The number of a filling is the sum of two lookups: the index of its head's
-first filling, and the index of its tail among the tails of the same sum.
+The *code* of a filling consists of the ranks on its cells, four bits each, with the first cell in
+the lowest bits. The lower half of a code is called its *tail*, and the upper half its *head*.
+Fillings with the same sum are sorted by head, then by tail. The fillings are numbered in this
+order. A filling's number is the sum of two table entries: the number of the first filling with the
+same head, and the position of the tail among all tails with the same sum.
 
-Chances are integers, scaled so that `CHANCE_ONE` is 1; sums are therefore exact in any order.
+Chances are integers in units of 1 / `CHANCE_ONE`, so their sums are exact in any order.
 """
 
 from __future__ import annotations
@@ -44,33 +45,36 @@ Chances = NDArray[np.uint32]
 
 CHANCE_ONE = 1 << 31
 NOT_IN_FORMATION = np.uint32(0xFFFFFFFF)
-"""Number of an arrangement that breaks the formation."""
+"""Stored in `TableSpec.numbers` if an arrangement does not belong to the formation."""
 
 LEFT = np.uint64(0x0111011101110111)
-"""Mask of the cells with a neighbour to the right."""
+"""Mask of all cells that have a right neighbour."""
 
 UPPER = np.uint64(0x0000111111111111)
-"""Mask of the cells with a neighbour below."""
+"""Mask of all cells that have a lower neighbour."""
 
 
 class TableSpec(NamedTuple):
     """A formation and a target, encoded for the kernels.
 
     Attributes:
-        lines: Line table in which large tiles do not merge.
+        lines: Lookup table with the slide of every possible line. Large tiles do not merge.
         goal: Mask of the cells on which the target counts.
-        target: The target tile on every cell of `goal`, as a packed board.
-        larges: The large tiles of each arrangement, as a board.
-        runs: Bits of a code that are adjacent on the board, and their left shift, uint64
-            `[arrangements, runs, 2]`.
-        numbers: Number of each arrangement, by its packed mask of cells, or `NOT_IN_FORMATION`.
-        turns: Symmetry that leads to the arrangement: 1 transposes, 2 mirrors, 4 flips.
-        inside: Mask of the cells of a code.
-        head: Right shift of a code that yields its head.
-        tail: Mask of the tail's bits.
-        ranks: Index of each tail among the tails with the same sum.
+        target: A packed board with the target tile on every cell of `goal`.
+        larges: For each arrangement, a packed board with only its large tiles.
+        runs: Mask and left shift that move each run of adjacent cells from a code to the board,
+            uint64 `[arrangements, runs, 2]`.
+        numbers: Number of the arrangement for each packed mask of large tiles, or
+            `NOT_IN_FORMATION`.
+        turns: Symmetry that maps each packed mask of large tiles to its arrangement: bit 0
+            transposes, bit 1 mirrors, bit 2 flips.
+        inside: Mask of all cells in a code.
+        head: Number of bits by which a code is shifted right to get its head.
+        tail: Mask that extracts the tail of a code.
+        ranks: Position of each tail among the tails with the same sum.
         tails: Tails, sorted by sum.
-        firsts: Index of the first tail of each half sum.
+        firsts: For each sum, the position of the first tail with this sum. The index is half the
+            sum.
     """
 
     lines: Words
@@ -89,13 +93,13 @@ class TableSpec(NamedTuple):
 
 
 class TableLayer(NamedTuple):
-    """Positions of one sum.
+    """The positions with the same sum.
 
     Attributes:
         fillings: Number of fillings.
         heads: Heads, ascending.
-        rests: Half the sum of the tails that complete each head.
-        starts: Index of each head's first filling, by head.
+        rests: For each head, half the tile sum that its tails must have.
+        starts: For each head, the position of its first filling.
     """
 
     fillings: np.int64
@@ -105,14 +109,14 @@ class TableLayer(NamedTuple):
 
 
 class Successors(NamedTuple):
-    """Positions that follow the spawn of one tile.
+    """The positions that can follow an afterstate when a tile spawns.
 
     Attributes:
         rank: Rank of the tile.
         chance: Probability of the tile.
-        fillings: Number of fillings of the following layer.
-        starts: Index of each head's first filling in that layer.
-        chances: Chance of each position in that layer.
+        fillings: Number of fillings in the layer that contains the successors.
+        starts: For each head, the position of its first filling in this layer.
+        chances: Chance of success from each position in this layer.
     """
 
     rank: np.uint64
@@ -127,7 +131,7 @@ class Successors(NamedTuple):
 
 @kernel(inline=True, borrows=True)
 def scattered(code: Word, arrangement: Int, spec: TableSpec) -> Word:
-    """Return the board of a filling, without the large tiles."""
+    """Convert a filling's code to a packed board without the large tiles."""
     board = ZERO
     for run in range(spec.runs.shape[1]):
         board |= (code & spec.runs[arrangement, run, 0]) << spec.runs[arrangement, run, 1]
@@ -136,7 +140,7 @@ def scattered(code: Word, arrangement: Int, spec: TableSpec) -> Word:
 
 @kernel(inline=True, borrows=True)
 def gathered(board: Word, arrangement: Int, spec: TableSpec) -> Word:
-    """Return the code of a board's filling."""
+    """Encode the tiles of a board that are not large."""
     code = ZERO
     for run in range(spec.runs.shape[1]):
         code |= (board >> spec.runs[arrangement, run, 1]) & spec.runs[arrangement, run, 0]
@@ -145,14 +149,14 @@ def gathered(board: Word, arrangement: Int, spec: TableSpec) -> Word:
 
 @kernel(inline=True)
 def large_cells(board: Word) -> Word:
-    """Return the mask of the cells with a large tile, which has rank 15."""
+    """Return the mask of the cells with a large tile. Large tiles have rank 15."""
     pairs = board & (board >> TWO)
     return pairs & (pairs >> ONE) & ALL_CELLS
 
 
 @kernel(inline=True)
 def packed_mask(mask: Word) -> Word:
-    """Compress a mask with one bit per nibble to adjacent bits."""
+    """Convert a mask from one bit per nibble to adjacent bits."""
     mask = (mask | mask >> np.uint64(3)) & np.uint64(0x0303030303030303)
     mask = (mask | mask >> np.uint64(6)) & np.uint64(0x000F000F000F000F)
     mask = (mask | mask >> np.uint64(12)) & np.uint64(0x000000FF000000FF)
@@ -163,7 +167,7 @@ def packed_mask(mask: Word) -> Word:
 def turned(board: Word, turn: Int) -> Word:
     """Return a symmetric image of a board.
 
-    Bit 0 of `turn` transposes, then bit 1 mirrors, then bit 2 flips.
+    Bit 0 of `turn` transposes the board, bit 1 then mirrors it, and bit 2 then flips it.
     """
     if turn & 1:
         board = transpose(board)
@@ -181,7 +185,7 @@ def place_of(code: Word, arrangement: Int, fillings: Int, starts: Numbers, spec:
 
 @kernel(inline=True, borrows=True)
 def is_made(board: Word, spec: TableSpec) -> bool:
-    """Return whether the target is on a cell where it counts."""
+    """Return whether the target tile is on a cell where it counts."""
     return bool(empty_cells(board ^ spec.target, spec.goal) != ZERO)
 
 
@@ -190,7 +194,7 @@ def is_made(board: Word, spec: TableSpec) -> bool:
 
 @kernel("(uint64,)", inline=True)
 def is_settled(board: Word) -> bool:
-    """Return whether a slide could have produced the board, with all tiles packed to one side."""
+    """Return whether all tiles are pushed to one side, so that a slide could produce the board."""
     free = empty_cells(board, ALL_CELLS)
     tiles = ALL_CELLS ^ free
     return bool(
@@ -231,16 +235,16 @@ def expect(
 ) -> None:
     """Write the chances of afterstates.
 
-    Boards that no slide produces, or that contain the target, get 0.
+    Boards that no slide can produce, and boards that contain the target, get a chance of 0.
 
     Args:
-        first: Start of the range, as the arrangement's number times the number of heads, plus the
-            head's index.
+        first: First pair of arrangement and head in the range, numbered ``arrangement * heads +
+            head``.
         last: End of the range.
         layer: The layer.
         spec: The formation.
-        successors: The following positions, for each tile that can spawn.
-        out: Overwritten with the chances, uint32 `[positions]`.
+        successors: The successors for each tile that can spawn.
+        out: Receives the chances, uint32 `[positions]`.
     """
     for item in range(first, last):
         arrangement, at = item // len(layer.heads), item % len(layer.heads)
@@ -263,7 +267,7 @@ def expect(
 def moved(
     board: Word, after: Word, arrangement: Int, layer: TableLayer, spec: TableSpec, afters: Chances
 ) -> Int:
-    """Return the chance after a move, 0 if it is illegal or breaks the formation."""
+    """Return the chance of success after a move; 0 if it is illegal or breaks the formation."""
     if after == board:
         return 0
     large = large_cells(after)
@@ -282,15 +286,15 @@ def moved(
 def choose(
     first: Int, last: Int, layer: TableLayer, spec: TableSpec, afters: Chances, out: Chances
 ) -> None:
-    """Write each position's chance: that of its best move, or 0 if it has no legal move.
+    """Write the chance of each position: that of its best move, or 0 if no move is legal.
 
     Args:
         first: Start of the range, as in `expect`.
         last: End of the range.
         layer: The layer.
         spec: The formation.
-        afters: Chances of the afterstates of this layer.
-        out: Overwritten with the chances, uint32 `[positions]`.
+        afters: The chance of each afterstate in this layer.
+        out: Receives the chances, uint32 `[positions]`.
     """
     for item in range(first, last):
         arrangement, at = item // len(layer.heads), item % len(layer.heads)
@@ -318,7 +322,7 @@ def choose(
 
 @kernel(borrows=True)
 def find(board: Word, layer: TableLayer, spec: TableSpec) -> Int:
-    """Return the index of a board in the layer of its sum, or -1 if it breaks the formation."""
+    """Return the index of a board in its layer, or -1 if it is not in the formation."""
     mask = packed_mask(large_cells(board))
     if spec.numbers[mask] == NOT_IN_FORMATION:
         return -1
@@ -329,6 +333,6 @@ def find(board: Word, layer: TableLayer, spec: TableSpec) -> Int:
 
 @kernel(borrows=True)
 def afterstates(board: Word, lines: Words, out: Words) -> None:
-    """Write the boards after a slide up, down, left and right; illegal slides change nothing."""
+    """Write the boards after a slide in each direction. Illegal slides change nothing."""
     up, down, left, right = slides_4x4(board, ZERO, False, lines)
     out[0], out[1], out[2], out[3] = up[0], down[0], left[0], right[0]

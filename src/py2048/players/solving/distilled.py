@@ -1,14 +1,14 @@
-"""`DistilledMoves`: the best move on every reachable board, in a small file.
+"""`DistilledMoves`: the best move on every reachable board, stored in a small file.
 
-A predictor ranks the moves on a board, and only its mistakes are stored. For each board, the first
-question is whether the predictor's first move is wrong. A *filter* answers "no" for most boards
-where that is correct, and "maybe" for the rest, for which a *decision* is stored. The more
-confident the predictor is, measured by the lead of the first score over the second, the more bits
-the filter uses. If the answer is "yes", the question is repeated for the second move, and then the
-third.
+A predictor ranks the moves on each board, and the file stores only where the predictor is wrong. A
+lookup first asks whether the predictor's first move is wrong. A *filter* answers "no" for most
+boards on which the move is right, and "maybe" for all other boards. For each "maybe", the file
+stores a *decision*, "yes" or "no". The more confident the predictor is, the more bits the filter
+uses. Confidence is the lead of the highest score over the second highest. If the decision is "yes",
+the question is repeated for the second move, and then for the third.
 
-Boards themselves are not stored, so an unreachable board also gets a move, which may not be the
-best one. ``scripts/make_best_moves.py`` builds the files.
+The file does not contain any boards, so unreachable boards are not recognised. The move for an
+unreachable board may not be the best. ``scripts/make_best_moves.py`` builds the files.
 """
 
 from __future__ import annotations
@@ -36,21 +36,21 @@ from py2048.players.solving.goal import pack_board, refusal
 MAGIC = b"py2048 moves 1\n"
 """First bytes of a file.
 
-Next come the CRC-32 of everything after it and the length of the header (4 bytes each), the JSON
-header, and the arrays (little-endian, compressed with zlib).
+The rest of the file is the CRC-32 of all later bytes and the length of the header (4 bytes each),
+the JSON header, and the arrays (little-endian, compressed with zlib).
 """
 
 SHIPPED = Path(__file__).resolve().parent / "data"
 
 ALWAYS_RIGHT = 255
-"""Placeholder number of filter bits for leads at which the predictor is always right."""
+"""Stored instead of a number of filter bits, for leads at which the predictor is always right."""
 
 QUESTIONS = 3
 BATCH_BOARDS = 1 << 14
-"""Number of boards looked up at once."""
+"""Number of boards that are looked up at once."""
 
 GAINS = 512
-"""Number of weights for a move's points, one per 4 points."""
+"""Number of weights for the points of a move; each weight covers 4 points."""
 
 WINDOW = 64
 
@@ -58,7 +58,7 @@ ILLEGAL = np.int32(-(2**30))
 """Score of an illegal move."""
 
 ONLY_MOVE = np.int32(2**30)
-"""Lead of a move without a legal alternative."""
+"""The lead on boards with a single legal move."""
 
 Words = NDArray[np.uint64]
 Bytes = NDArray[np.uint8]
@@ -74,17 +74,17 @@ Arrays = dict[str, NDArray[Any]]
 
 @cache
 def images(rows: int, columns: int) -> NDArray[np.intp]:
-    """Return the source cell of every cell under each symmetry: `[images, cells]`.
+    """Return the source of each cell under each symmetry: `[images, cells]`.
 
-    An image's number has bit 2 set if it is transposed first, then bit 1 if it is mirrored, then
-    bit 0 if it is flipped.
+    An image's number encodes its symmetry. Bit 2 transposes the board first, bit 1 mirrors it, and
+    bit 0 flips it.
     """
     found = np.array(list(layout.images(rows, columns)))
     return found[[0, 2, 1, 3, 4, 5, 6, 7][: len(found)]]
 
 
 def directions_on(numbers: NDArray[np.intp]) -> Bytes:
-    """Map directions on images back to the original board: uint8 `[images, 4]`."""
+    """Convert directions on images to directions on the original board: uint8 `[images, 4]`."""
     ways, images = np.arange(4), numbers[:, None]
     unturned = ways ^ np.where(ways < 2, images & 1, images >> 1 & 1)
     return (unturned ^ (images & 4) >> 1).astype(np.uint8)
@@ -97,7 +97,7 @@ def unpack_boards(boards: Words, cells: int) -> Ranks:
 
 
 def canonical(boards: Words, rows: int, columns: int) -> tuple[Words, NDArray[np.intp]]:
-    """Return the smallest symmetric image of each packed board, and the image's number."""
+    """Return the smallest symmetric image of each packed board, and the number of this image."""
     shifts = np.arange(0, 4 * rows * columns, 4, dtype=np.uint64)
     ranks = unpack_boards(boards, rows * columns).astype(np.uint64)
     words = np.bitwise_or.reduce(ranks[:, images(rows, columns)] << shifts, axis=2)
@@ -110,13 +110,13 @@ def canonical(boards: Words, rows: int, columns: int) -> tuple[Words, NDArray[np
 
 @dataclass(frozen=True, eq=False)
 class Predictor:
-    """Linear model that guesses the best move.
+    """A linear model that predicts the best move.
 
     Attributes:
         tuples: Cells of each tuple, int64 `[tuples, cells]`.
         radix: Number of ranks.
-        weights: Weights of each pattern of a tuple, int8 `[tuples, radix ** cells]`.
-        gains: Weights of a move's points, in steps of 4 points, int8 `[GAINS]`.
+        weights: Weight of each pattern of each tuple, int8 `[tuples, radix ** cells]`.
+        gains: Weights for the points of a move, in steps of 4 points, int8 `[GAINS]`.
     """
 
     tuples: NDArray[np.int64]
@@ -153,17 +153,19 @@ _ONE, _SIX, _MASK, _HALF, _LOW = map(np.uint64, (1, 6, 63, 32, 2**32 - 1))
 
 @dataclass(frozen=True)
 class Retrieval:
-    """Static map from keys to single bits, stored without the keys.
+    """A static map from keys to bits, stored without the keys.
 
-    A key selects some of 64 adjacent bits of a table, and the XOR of these bits is its value. The
-    table solves the system of linear equations formed by all keys [1]. The table is split into
-    parts of a few thousand keys each, and has a few percent more bits than there are keys. Other
-    keys yield pseudorandom bits.
+    Each key is hashed to a window of 64 adjacent bits in a table, and to a subset of this window.
+    The XOR of the subset is the key's value. The table is the solution of a system of linear
+    equations with one equation per key [1]. The table is split into parts of a few thousand keys
+    each, and has a few percent more bits than keys. Keys that are not in the map yield pseudorandom
+    bits.
 
     [1] Dillinger & Walzer, "Ribbon filter: practically smaller than Bloom and Xor", 2021.
 
     Attributes:
-        words: Table with 64 bits per word, least significant first, and one word of padding.
+        words: The table, with 64 bits per word, least significant bit first, and one word of
+            padding.
         columns: Number of bits in each part, uint16.
         seeds: Hash seed of each part, uint8.
     """
@@ -173,7 +175,7 @@ class Retrieval:
     seeds: NDArray[np.uint8]
 
     def get(self, keys: Words) -> Bits:
-        """Return the bits of keys."""
+        """Return the bit of each key."""
         if not len(self.columns):
             return np.zeros(len(keys), np.bool_)
         hashes = mix64(keys * SPREAD)
@@ -189,12 +191,12 @@ class Retrieval:
 
 
 def part_of(hashes: Words, parts: int) -> NDArray[np.int64]:
-    """Return the part that each key belongs to."""
+    """Return the number of the part that each key belongs to."""
     return ((hashes >> _HALF) * np.uint64(parts) >> _HALF).astype(np.int64)
 
 
 def equations(hashes: Words, seeds: Words, widths: Words) -> tuple[Words, Words]:
-    """Return each key's window of 64 bits, and the mask of the bits it selects there."""
+    """Return where each key's 64-bit window starts, and which of the window's bits are selected."""
     mixed = mix64(hashes + seeds * SPREAD)
     starts = (mixed & _LOW) * (widths - np.uint64(WINDOW - 1)) >> _HALF
     return starts, mix64(mixed) | _ONE
@@ -205,12 +207,12 @@ def equations(hashes: Words, seeds: Words, widths: Words) -> tuple[Words, Words]
 
 @dataclass(frozen=True, eq=False)
 class Order:
-    """Moves in the predictor's order of preference.
+    """The moves on some boards, in the predictor's order of preference.
 
     Attributes:
         boards: Canonical boards.
-        moves: Directions on these boards, legal ones first, integers `[boards, 4]`.
-        scores: Scores of the moves, int32 `[boards, 4]`; `ILLEGAL` for illegal ones.
+        moves: Directions on each board, legal directions first, integers `[boards, 4]`.
+        scores: Scores of the moves, int32 `[boards, 4]`; illegal moves have the score `ILLEGAL`.
     """
 
     boards: Words
@@ -230,41 +232,41 @@ class Order:
         return cls(boards, moves, np.take_along_axis(scores, moves, axis=1))
 
     def at(self, places: NDArray[np.intp]) -> Order:
-        """Return the order for a selection of the boards."""
+        """Return an `Order` with only the boards at the given indices."""
         return Order(self.boards[places], self.moves[places], self.scores[places])
 
     def leads(self, question: int) -> Leads:
-        """Return each score's lead over the next one; `ONLY_MOVE` if no other move is legal."""
+        """Return each score's lead over the next score, or `ONLY_MOVE` for the only legal move."""
         scores, others = self.scores[:, question], self.scores[:, question + 1]
         return np.where(others == ILLEGAL, ONLY_MOVE, scores - others)
 
     def keys(self, question: int, bit: int = 0) -> Words:
-        """Return the keys of a question's decision, or of one bit of its filter."""
+        """Return the boards' keys for a question's decisions, or for a bit of its filter."""
         return self.boards << np.uint64(6) | np.uint64(question << 4 | bit)
 
 
 @dataclass(frozen=True, eq=False)
 class FilterPlan:
-    """Number of filter bits, depending on the lead of the first score.
+    """How many filter bits to use, depending on the lead of the best score.
 
     Attributes:
         leads: Thresholds, ascending, int32.
-        bits: Number of bits for each interval between thresholds, uint8. It is 0 if every board has
-            a stored decision.
+        bits: Number of filter bits in each interval between thresholds, uint8. With 0 bits, the
+            file stores a decision for every board in the interval.
     """
 
     leads: Leads
     bits: Bytes
 
     def bits_of(self, leads: Leads) -> Bytes:
-        """Return the number of bits for each lead."""
+        """Return the number of filter bits for each lead."""
         found = self.bits[np.searchsorted(self.leads, leads, side="right")]
         found[leads == ONLY_MOVE] = ALWAYS_RIGHT
         return found
 
 
 def passes(filters: Retrieval, order: Order, number: int, bits: Bytes) -> NDArray[np.bool_]:
-    """Return, for each board, whether the filter answers "maybe"."""
+    """Return a mask of the boards for which the filter answers "maybe"."""
     passed: NDArray[np.bool_] = bits != ALWAYS_RIGHT
     for bit in range(int(bits[passed].max(initial=0))):
         asked = np.flatnonzero(passed & (bits > bit))
@@ -277,10 +279,10 @@ class DistilledMoves:
     """The best move on every reachable board under one set of rules.
 
     Attributes:
-        rules: The rules; the goal is the score.
-        most: Largest sum of a reachable board.
-        covered: Boards with larger sums are not included.
-        predictor: Orders the moves of a board.
+        rules: The rules. The goal is always the score.
+        most: Largest tile sum of a reachable board.
+        covered: Largest tile sum for which the file contains moves.
+        predictor: The predictor, which orders the moves on a board.
         questions: Filter bits for each question.
         filters: Bits of the filters.
         decisions: Stored decisions.
@@ -295,20 +297,20 @@ class DistilledMoves:
     decisions: Retrieval
 
     def serves(self, rules: Rules) -> bool:
-        """Return whether these rules have the same reachable boards and best moves."""
+        """Return whether these are also the best moves under the given rules."""
         return boards_key(rules) == boards_key(self.rules)
 
     def best(self, board: Board) -> Direction | None:
         """Return a best move, or `None` at the end of a game.
 
         Args:
-            board: Board with a sum of at most `covered`.
+            board: A board with a tile sum of at most `covered`.
 
         Raises:
             BoardError: If the board is obviously unreachable.
         """
         tiles = [tile for row in board.rows for tile in row]
-        # Every reachable board has one of these tiles.
+        # Every reachable board contains a tile that can be new.
         new = {*self.rules.spawn_weights.tiles, *self.rules.start_weights.tiles}
         if board.sum > self.covered or not new.intersection(tiles):
             raise refusal(self.rules, board)
@@ -317,11 +319,11 @@ class DistilledMoves:
         return Direction(int(self.choose(np.array([pack_board(board)], np.uint64))[0]))
 
     def covers(self, board: Board) -> bool:
-        """Return whether a board is included, provided it is reachable."""
+        """Return whether the file has a move for a board, assuming the board is reachable."""
         return board.sum <= self.covered or board.sum > self.most
 
     def choose(self, boards: Words) -> Bytes:
-        """Return a best move for each packed board that has one: uint8 `[boards]`."""
+        """Return a best move for each packed board with a legal move: uint8 `[boards]`."""
         chosen = np.empty(len(boards), np.uint8)
         for first in range(0, len(boards), BATCH_BOARDS):
             part = slice(first, first + BATCH_BOARDS)
@@ -385,7 +387,7 @@ class DistilledMoves:
 
 
 def boards_key(rules: Rules) -> tuple[object, ...]:
-    """Return the parts of rules that determine reachable boards, values and best moves."""
+    """Return the rule settings that determine reachable boards, values and best moves."""
     return *rules.objective, rules.start
 
 
@@ -394,7 +396,7 @@ def boards_key(rules: Rules) -> tuple[object, ...]:
 
 @lru_cache(maxsize=64)
 def shipped_moves(rules: Rules) -> DistilledMoves | None:
-    """Return the bundled moves for these rules or equivalent ones, if there are any."""
+    """Return the bundled moves for these rules or for equivalent rules, or None."""
     rows, columns = rules.shape
     path = SHIPPED / f"{rows}x{columns}.moves"
     if not path.is_file():

@@ -1,8 +1,8 @@
-"""The solver's files: checksummed arrays and layers, and files with a footer.
+"""Read and write the solver's files: arrays with checksums, and files with a footer.
 
-The name of an array file ends with the array's length and CRC-32. Files are written atomically.
-Solutions and tables are single files with a magic number at both ends. A footer stands before the
-second magic number: JSON data, then its CRC-32 and its length (8 bytes each, little-endian).
+An array file's name ends with the array's length and CRC-32. Files are written atomically.
+Solutions and tables are single files that begin and end with a magic number. A footer precedes the
+second magic number: JSON data, its CRC-32 and its length (8 bytes each, little-endian).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Array = NDArray[Any]
 Keys = NDArray[np.uint64]
 Values = NDArray[np.float64]
 Name = tuple[str, int]
-"""Kind of array, and the sum of its boards."""
+"""Identifies an array by its kind and the tile sum of its boards."""
 
 _KEPT = "; what is solved so far is kept: give it room and run the command again"
 
@@ -42,11 +42,11 @@ _TYPES: dict[str, type[np.generic]] = {
     "blocks": np.uint8,
     "sizes": np.uint32,
 }
-"""Array types by kind; all other kinds hold keys."""
+"""Array types by kind. All other kinds of arrays contain keys."""
 
 
 def lookup_of(keys: Keys, values: Values, width: int) -> kernels.Lookup:
-    """Build a lookup of boards and their values.
+    """Build a lookup table for boards and their values.
 
     Args:
         keys: Keys of the boards, ascending.
@@ -60,7 +60,7 @@ def lookup_of(keys: Keys, values: Values, width: int) -> kernels.Lookup:
 
 
 def sorted_unique(keys: Keys) -> Keys:
-    """Sort keys in place and return the distinct ones, a view of the same array."""
+    """Sort keys in place, and return the distinct keys as a view of the same array."""
     keys.sort()
     return keys[: kernels.drop_repeats(keys)]
 
@@ -69,7 +69,7 @@ def sorted_unique(keys: Keys) -> Keys:
 
 
 def claim(folder: Path, plan: object) -> None:
-    """Create a folder for intermediate results, or reuse one with the same plan.
+    """Create a folder for intermediate results, or reuse the folder if it has the same plan.
 
     Raises:
         SolvingError: If the folder belongs to another plan or cannot be written.
@@ -118,7 +118,7 @@ def read_array(path: Path) -> Array:
 
 
 def _ending_of(array: Array) -> str:
-    """Return the ending of an array's file name."""
+    """Return the suffix of an array's file name."""
     return f"-{len(array)}-{zlib.crc32(_bytes_of(array)):08x}"
 
 
@@ -127,16 +127,16 @@ def _bytes_of(array: Array) -> memoryview | bytes:
 
 
 class LayerStore:
-    """Arrays by name, in memory or in a folder.
+    """A collection of named arrays, in memory or in a folder.
 
-    With a folder, every array is written immediately, so that an interrupted run can resume. Arrays
-    are cached in memory, and the least recently used ones are evicted. Without a folder, all arrays
-    stay in memory.
+    With a folder, every array is written to disk immediately, so that an interrupted run can be
+    resumed. Arrays are cached in memory, and the least recently used arrays are evicted. Without a
+    folder, all arrays stay in memory.
 
     Args:
-        memory: Maximum size of the cached arrays in bytes, if there is a folder.
+        memory: Maximum total size of the cached arrays in bytes. Ignored without a folder.
         folder: Folder to write to.
-        plan: What is being solved; a folder with another plan is refused.
+        plan: Description of the problem. The folder must not contain files of another plan.
 
     Raises:
         SolvingError: If the folder belongs to another plan or cannot be written.
@@ -168,17 +168,17 @@ class LayerStore:
         """Store an array.
 
         Raises:
-            SolvingError: If it cannot be written.
+            SolvingError: If the array cannot be written.
         """
         if self._folder is not None:
             self._files[name] = write_array(self._folder, f"{name[0]}-{name[1]}", array)
         self._hold(name, array)
 
     def get(self, name: Name) -> Array:
-        """Return an array, or an empty one if it does not exist.
+        """Return an array, or an empty array if it does not exist.
 
         Raises:
-            SolvingError: If its file is damaged.
+            SolvingError: If the array's file is damaged.
         """
         if name not in self._held:
             if name not in self._files:
@@ -215,7 +215,7 @@ def write_file(path: Path | str, mark: bytes, write: Callable[[BinaryIO], dict[s
     Args:
         path: Target file.
         mark: Magic number at both ends.
-        write: Writes the content and returns the footer's data.
+        write: Function that writes the content and returns the footer's data.
 
     Raises:
         SolvingError: If the file cannot be written. Intermediate results are kept.
@@ -232,7 +232,7 @@ def _replacing(path: Path, unfinished: Path, what: str) -> Iterator[BinaryIO]:
     """Open a temporary file that replaces `path` once it is complete.
 
     Raises:
-        SolvingError: In place of operating-system errors; the message starts with `what`.
+        SolvingError: Replaces operating-system errors. The message starts with `what`.
     """
     try:
         with os_errors_as(SolvingError, what):
@@ -246,7 +246,7 @@ def _replacing(path: Path, unfinished: Path, what: str) -> Iterator[BinaryIO]:
 
 
 def read_footer(path: Path, mark: bytes) -> dict[str, Any] | None:
-    """Read a file's footer; return `None` if the file is damaged or of another kind.
+    """Read the footer of a file, or return `None` if the file is damaged or of another kind.
 
     Raises:
         SolvingError: If the file cannot be read.

@@ -1,6 +1,7 @@
-"""`Formation`: where large tiles stay on a 4x4 board while a smaller tile is built.
+"""`Formation`: the cells of the large tiles on a 4x4 board while a smaller tile is built.
 
-`formations.toml` defines the built-in formations; other files in the same format can define more.
+`formations.toml` defines the built-in formations. Other files in the same format can define new
+formations.
 """
 
 from __future__ import annotations
@@ -17,32 +18,32 @@ from py2048.core.errors import SolvingError, os_errors_as, shown, unknown
 
 SIDE, CELLS = 4, 16
 MAX_FREE = 12
-"""Maximum number of cells without a large tile, which bounds a table's size."""
+"""Maximum number of cells without a large tile, which bounds the size of a table."""
 
 BUILT_IN = Path(__file__).with_name("formations.toml")
 DEFAULT_SLACK = 98
 
 Mask = int
-"""Set of cells, with bit ``4 * row + column`` for each."""
+"""A set of cells, with bit ``4 * row + column`` for each cell."""
 
 
 @dataclass(frozen=True)
 class Formation:
-    """Where large tiles stay while a smaller tile is built.
+    """The cells of the large tiles while a smaller tile is built.
 
-    Large tiles are interchangeable and never merge. A position is lost if no move is left, if after
-    a slide the large tiles fill none of the arrangements in `locks`, or if the other tiles sum to
-    more than the target plus `slack` after a slide.
+    Large tiles are interchangeable and never merge. A position is lost if no move is legal. After a
+    slide, a position is also lost if the large tiles match no arrangement in `locks`, or if the sum
+    of the small tiles exceeds the target by more than `slack`.
 
     Attributes:
         name: Name of the formation.
-        locks: For each allowed arrangement, the cells of the locked tiles.
-        goal: Cells on which the target counts.
-        larges: Number of large tiles. Those that are not locked move freely.
-        slack: How far the sum of the other tiles may exceed the target.
+        locks: The cells of the locked tiles in each allowed arrangement.
+        goal: Cells on which the target tile must be built.
+        larges: Number of large tiles. Large tiles that are not locked move freely.
+        slack: How far the sum of the small tiles may exceed the target.
 
     Raises:
-        SolvingError: If this is not a valid formation; the message gives the reason.
+        SolvingError: If the formation is not valid; the message gives the reason.
     """
 
     name: str
@@ -67,7 +68,7 @@ class Formation:
 
     @classmethod
     def of(cls, name: str, data: dict[str, Any]) -> Formation:
-        """Parse a formation from an entry of a TOML file.
+        """Create a formation from its entry in a TOML file.
 
         Raises:
             SolvingError: If the entry is invalid.
@@ -91,7 +92,7 @@ class Formation:
 
     @property
     def picture(self) -> str:
-        """Arrangements of the locked tiles, drawn side by side."""
+        """The allowed arrangements of the locked tiles, drawn side by side."""
         is_marked = not self.is_goal_everywhere
         rows = [
             "   ".join(
@@ -117,7 +118,7 @@ class Formation:
 
     @cached_property
     def turns(self) -> tuple[int, ...]:
-        """Board symmetries that preserve the formation, numbered as in `image`."""
+        """The board symmetries that preserve the formation, numbered as in `image`."""
         return tuple(
             turn
             for turn in range(8)
@@ -127,7 +128,7 @@ class Formation:
 
     @cached_property
     def arrangements(self) -> dict[Mask, tuple[Mask, int]]:
-        """Sets of cells that the large tiles can occupy, with canonical image and symmetry."""
+        """Maps each allowed set of large-tile cells to its canonical image and a symmetry."""
         masks = {
             sum(1 << cell for cell in chosen) for chosen in combinations(range(CELLS), self.larges)
         }
@@ -141,7 +142,7 @@ class Formation:
 def image(mask: Mask, turn: int) -> Mask:
     """Apply a symmetry to a set of cells.
 
-    Bit 0 of `turn` transposes, then bit 1 mirrors, then bit 2 flips.
+    Bit 0 of `turn` transposes the board, bit 1 mirrors it and bit 2 flips it, in this order.
     """
     found = 0
     for cell in range(CELLS):

@@ -1,4 +1,4 @@
-"""The goal of perfect play, and the encoding of rules for the solver's kernels."""
+"""The goal of perfect play. Encodes the rules and the goal for the solver's kernels."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MAX_STARTS = 100_000
 """Maximum number of distinct starting positions."""
 
 MAX_RANK = 15
-"""Largest rank on a board packed into one word."""
+"""Largest rank on a board that is packed into one word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Goal:
     """What perfect play maximises.
 
     Attributes:
-        tile: Tile to make with maximum probability, or `None` to maximise the expected score.
+        tile: The tile to reach with maximum probability, or `None` to maximise the expected score.
     """
 
     tile: int | None = None
@@ -64,9 +64,9 @@ class TileSpawn:
     """A tile that can spawn.
 
     Attributes:
-        tile: Its value.
-        known: The spawn, encoded for the kernels.
-        ends: Value of a board on which the spawn of this tile ends the game, or `None` if the game
+        tile: Value of the tile.
+        known: The tile and its probability, encoded for the kernels.
+        ends: Value of the board if spawning this tile ends the game, or `None` if the game
             continues.
     """
 
@@ -81,11 +81,12 @@ class Problem:
     Attributes:
         rules: The rules.
         goal: The goal.
-        spec: Rules and goal, encoded for the kernels.
+        spec: The rules and the goal, encoded for the kernels.
         spawns: Tiles that can spawn, ascending.
-        tiles: Spawned tiles after which the game continues.
-        boards: Starting boards, all equally likely. If empty, games start as the rules define.
-        for_points: Whether the goal is the score.
+        tiles: Tiles that do not end the game when they spawn.
+        boards: Starting boards, all equally likely. Without starting boards, the rules draw the
+            start.
+        for_points: Whether the goal is to maximise points, rather than to reach a tile.
 
     Raises:
         SolvingError: If the problem cannot be solved; the message gives the reason.
@@ -112,7 +113,7 @@ class Problem:
         self.spec = self._spec(stopped)
 
     def _stopping_rank(self) -> int:
-        """Return the rank at which play stops, or 16 if there is none."""
+        """Return the rank of the tile at which play stops, or 16 if there is none."""
         tiles = [tile for tile in (self.goal.tile, self.compiled.ending_tile) if tile]
         return min([MAX_RANK + 1, *(tile.bit_length() - 1 for tile in tiles)])
 
@@ -135,7 +136,7 @@ class Problem:
 
     @property
     def largest_rank(self) -> int:
-        """Upper bound of the ranks on boards where play continues."""
+        """Upper bound for ranks on boards where the game is not over."""
         tiles = self.rules.spawn_weights.tiles + self.rules.start_weights.tiles
         grown = self.rules.cells + max(tiles).bit_length() - 2
         return grown if self._stop > MAX_RANK else min(self._stop - 1, grown)
@@ -178,10 +179,10 @@ class Problem:
         return np.uint64(pack_board(board))
 
     def starts(self) -> dict[Board, Fraction]:
-        """Return the probability of each starting position, merging symmetric ones.
+        """Return the probability of each starting position; symmetric positions are merged.
 
         Raises:
-            SolvingError: If there are too many.
+            SolvingError: If there are too many starting positions.
         """
         if self.boards:
             counts = Counter(map(self._named, self.boards))
@@ -213,8 +214,8 @@ class Problem:
 
         Args:
             afters: Keys of the afterstates.
-            known: Returns, for a spawned tile, the lookup of the boards that follow.
-            out: Overwritten with the values, float64 with the shape of `afters`.
+            known: Function that returns the lookup table of the boards after a given tile spawns.
+            out: Receives the values, float64 with the shape of `afters`.
         """
         out[:] = 0
         terms = np.empty(16)
@@ -229,12 +230,12 @@ class Problem:
         return self.goal.tile is not None and 1 << rank >= self.goal.tile
 
     def _last_gain(self, spawn: TileSpawn) -> float:
-        """Return what a spawn adds to the value after a move that ended the game."""
+        """Return a spawn's contribution to the value if the preceding move ended the game."""
         rank = max(self._stop, int(spawn.known.rank))
         return spawn.known.gain + self.is_reached(rank)
 
     def stopped_value(self, board: Board) -> float | None:
-        """Return the value of a board at which play stops, or `None` if play continues."""
+        """Return the value of a board if play stops there, or `None` if play continues."""
         rank = board.max_tile.bit_length() - 1
         return float(self.is_reached(rank)) if rank >= self._stop else None
 
@@ -250,6 +251,6 @@ def pack_board(board: Board) -> int:
 
 
 def refusal(rules: Rules, board: Board) -> BoardError:
-    """Return the error for a board that is not reachable under the rules."""
+    """Return the exception for a board that is not reachable under the rules."""
     line = " / ".join(str(board).splitlines())
     return BoardError(f"no game under {rules.name} reaches the board {line}")

@@ -1,7 +1,7 @@
-"""`Positions`: all positions of a formation for one target, numbered consecutively.
+"""`Positions`: consecutive numbers for all positions of a formation and a target.
 
-`_table_kernels` describes the numbering. Positions are computed instead of stored, so a table
-covers every position of the formation, no matter how a game reaches it.
+`_table_kernels` describes the numbering. A table contains all positions of the formation, even if
+no game can reach them.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ TARGETS = 16, 4096
 
 @dataclass(frozen=True)
 class _Part:
-    """Fillings of consecutive cells, with half the sum of each."""
+    """Fillings of a few consecutive cells, with half of each filling's tile sum."""
 
     codes: Words
     halves: Longs
 
     @classmethod
     def of(cls, cells: int, ranks: int, most: int) -> _Part:
-        """Return the fillings of some cells, with limits on ranks and sums.
+        """Return all ways to fill some cells within the limits for ranks and sums.
 
         Args:
             cells: Number of cells.
-            ranks: Number of ranks, which start at 0.
-            most: Maximum of half the sum.
+            ranks: Number of ranks, including the empty cell.
+            most: Half the maximum tile sum of a filling.
         """
         codes, halves = np.zeros(1, np.uint64), np.zeros(1, np.int64)
         for cell in range(cells):
@@ -63,15 +63,15 @@ class _Part:
 
 
 class Positions:
-    """All positions of a formation for one target.
+    """All positions of a formation that can occur while the player builds a target tile.
 
     Attributes:
         formation: The formation.
-        target: Tile to be made.
+        target: Tile to reach.
         rules: Rules of the game.
-        limit: Maximum sum of the other tiles after a slide; beyond it, a position is lost.
-        reach: Maximum sum of the other tiles before a slide.
-        spec: Formation and target, encoded for the kernels.
+        limit: Maximum sum of the small tiles after a slide. Positions with larger sums are lost.
+        reach: Maximum sum of the small tiles before a slide.
+        spec: The formation and the target, encoded for the kernels.
 
     Raises:
         SolvingError: If the rules or the target are not supported; the message gives the reason.
@@ -82,7 +82,7 @@ class Positions:
         self._check()
         self.limit, self.reach = self._sums()
         most, rank = self.reach // 2, target.bit_length() - 1
-        # If the target counts everywhere, play stops as soon as it is made.
+        # If the target counts on every cell, play stops at the target, so no board has its rank.
         ranks = rank if formation.is_goal_everywhere else rank + 1
         self._low = formation.free // 2
         self._tails = _Part.of(self._low, ranks, most).ordered(by_sum=True)
@@ -107,7 +107,8 @@ class Positions:
     def _sums(self) -> tuple[int, int]:
         """Return `limit` and `reach`.
 
-        If the target counts only on some cells, at most one target tile may lie on another cell.
+        If the target counts only on some cells, the other cells may contain at most one target
+        tile.
         """
         limit = self.target + self.formation.slack
         largest = max(self.rules.spawn_weights.tiles)
@@ -147,9 +148,11 @@ class Positions:
         return {mask: number for number, mask in enumerate(kept)}
 
     def _runs(self) -> NDArray[np.uint64]:
-        """Return the bits of a code that are adjacent on the board, and their shifts.
+        """Return the runs of adjacent cells without a large tile, for each arrangement.
 
-        The array has the shape `[arrangements, runs, 2]`.
+        The array has the shape `[arrangements, runs, 2]`. Each run consists of two words: the mask
+        of the run's bits in a code, and the number of bits by which to shift them left onto the
+        board.
         """
         found = []
         for mask in self._number_of:
@@ -163,14 +166,14 @@ class Positions:
 
     @property
     def name(self) -> str:
-        """Name of the formation and the target."""
+        """The formation's name and the target tile, joined by a hyphen."""
         return f"{self.formation.name}-{self.target}"
 
     # --- layers ----------------------------------------------------------------------------------
 
     @cached_property
     def sizes(self) -> list[int]:
-        """Position counts for the sums 0, 2, 4 and so on, up to `reach`."""
+        """Number of positions for each of the sums 0, 2, 4 and so on, up to `reach`."""
         tails, heads = (np.bincount(part.halves) for part in (self._tails, self._heads))
         fillings = np.zeros(len(tails) + len(heads) + self.reach, np.int64)
         fillings[: len(tails) + len(heads) - 1] = np.convolve(tails, heads)
@@ -178,7 +181,7 @@ class Positions:
 
     @property
     def count(self) -> int:
-        """Number of positions after a slide, without those at which play stops."""
+        """Number of positions after a slide, excluding positions where play stops."""
         return sum(self.sizes[: self.limit // 2 + 1])
 
     def _layer(self, total: int) -> TableLayer:
@@ -192,7 +195,7 @@ class Positions:
         return TableLayer(np.int64(counts.sum()), heads, rests, starts)
 
     def parts(self, total: int, workers: int) -> list[tuple[int, int]]:
-        """Split a layer into ranges of nearly equal work for the kernels."""
+        """Split a layer into ranges that need nearly the same amount of work."""
         layer, size = self.layer(total), self.sizes[total // 2]
         firsts = layer.starts[layer.heads.astype(np.int64)]
         bounds = [0]
@@ -205,12 +208,12 @@ class Positions:
     # --- single positions ------------------------------------------------------------------------
 
     def holds(self, board: int) -> bool:
-        """Return whether a packed board's tiles of rank `LARGE` are in formation."""
+        """Return whether the tiles of rank `LARGE` on a packed board match the formation."""
         return large_cells(board) in self._large_cells
 
     @cached_property
     def _large_cells(self) -> frozenset[int]:
-        """Cells of the large tiles of each arrangement."""
+        """The masks of the large tiles' cells, one for each arrangement."""
         return frozenset(_larges(mask) // LARGE for mask in self.formation.arrangements)
 
     def place_of(self, board: int) -> int:
@@ -218,7 +221,7 @@ class Positions:
         return int(kernels.find(np.uint64(board), self.layer(self.sum_of(board)), self.spec))
 
     def is_made(self, board: int) -> bool:
-        """Return whether the target is on a cell where it counts."""
+        """Return whether the target tile is on one of the cells where it counts."""
         apart = board ^ int(self.spec.target)
         apart |= apart >> 1
         apart |= apart >> 2
@@ -232,7 +235,7 @@ class Positions:
 
 
 def large_cells(board: int) -> int:
-    """Return the mask of the cells with a large tile, one bit per nibble."""
+    """Return the mask of the cells with a large tile, with one bit per nibble."""
     return board & board >> 1 & board >> 2 & board >> 3 & ALL_CELLS
 
 
@@ -242,10 +245,10 @@ def _larges(mask: int) -> int:
 
 @lru_cache
 def masked_lines(merging: Merging) -> Words:
-    """Return the read-only line table in which tiles of rank 15 never merge."""
+    """Return a read-only line table in which tiles of rank 15 never merge."""
     usual, lines = line_table(SIDE, merging), np.arange(1 << 16, dtype=np.uint64)
-    # So that adjacent large tiles never merge, every second one in a line slides as rank 14, which
-    # is otherwise unused.
+    # Every second large tile in a line is replaced with rank 14, which is otherwise unused, so that
+    # adjacent large tiles never merge.
     disguised, odd = lines.copy(), np.zeros(len(lines), bool)
     for cell in range(SIDE):
         is_large = lines >> np.uint64(4 * cell) & np.uint64(15) == LARGE

@@ -1,18 +1,18 @@
-"""Distributed solver, with layers split into shards on a shared file system.
+"""Distributed solver, which splits layers into shards on a shared file system.
 
-The range of a layer's keys is split into equal parts, its *shards*. There are two kinds of tasks,
-which only read complete files:
+The keys of a layer are split into equal ranges, called *shards*. There are two kinds of tasks,
+which read only complete files:
 
-- Forward: collect the shard's keys from the shards of earlier layers; write its boards and, for
-  each edge to a later layer, their successors.
-- Backward: write the shard's values, and the *answers* for earlier layers: the values of the boards
-  that their shards lead to, in order.
+- Forward: collect the shard's keys from the shards of earlier layers. Write the shard's boards and,
+  for each edge to a later layer, the successors of these boards.
+- Backward: write the shard's values, and the *answers* for earlier layers, which are the values of
+  the successors that the earlier shards found.
 
-Tasks read and write files sequentially, need memory for only one shard, and can be retried on any
-machine. Files are written atomically. The values are bit-for-bit identical to those of
+Tasks read and write files sequentially, keep only one shard in memory, and can be retried on any
+machine of the pool. Files are written atomically. The values are bit-for-bit identical to those of
 `py2048.players.solving.solve`.
 
-A file's name states its content, its shard and the number of shards:
+The name of a file contains its kind, its shard and the number of shards:
 ``before-12-0of3-LENGTH-CHECKSUM``.
 """
 
@@ -54,16 +54,16 @@ from py2048.players.solving.solver import (
 )
 
 BYTES_PER_KEY = 128
-"""Approximate memory that a task needs per key of its shard."""
+"""Approximate memory that a task needs per key in its shard, in bytes."""
 
 MIN_SHARD_KEYS = 1 << 16
-"""Layers with fewer keys are not split."""
+"""Layers with fewer keys than this limit are not split."""
 
 Task = Callable[[], Any]
 
 
 class Workers(Protocol):
-    """Pool of processes that share the same files."""
+    """A pool of processes that share a file system."""
 
     @property
     def width(self) -> int:
@@ -71,7 +71,7 @@ class Workers(Protocol):
         ...
 
     def run(self, tasks: Sequence[Task], /) -> list[Any]:
-        """Run picklable tasks and return their results; lost tasks are retried."""
+        """Run picklable tasks and return the results. If a process dies, its task is retried."""
         ...
 
 
@@ -90,7 +90,7 @@ def solve_sharded(
         workers: Pool of processes.
         rules: See `py2048.players.solving.solve`.
         goal: See `py2048.players.solving.solve`.
-        save: File for the solution, in a folder that all workers share. Until it is complete,
+        save: File for the solution, in a folder that all workers share. Until the file is complete,
             finished shards are kept in a folder next to it, and the same call resumes an
             interrupted run.
         memory: Approximate memory limit per task in bytes.
@@ -114,7 +114,7 @@ def solve_sharded(
 
 
 class LayerName(NamedTuple):
-    """All boards of one sum, ``before`` a move, or all afterstates, ``after`` it."""
+    """All boards with the same sum (``before`` a move), or all afterstates (``after`` a move)."""
 
     kind: str
     total: int
@@ -124,33 +124,33 @@ class LayerName(NamedTuple):
 
 
 class Edge(NamedTuple):
-    """A transition between layers, either a slide or the spawn of a tile."""
+    """A transition between two layers: either a slide or the spawn of a tile."""
 
     source: LayerName
     target: LayerName
 
     @property
     def tile(self) -> int:
-        """The spawned tile, 0 for a slide."""
+        """The spawned tile, or 0 for a slide."""
         return self.target.total - self.source.total
 
     @property
     def found(self) -> str:
-        """Name of the successor keys, one file per shard of the source."""
+        """Name of the files with successors' keys, one for each shard of the source layer."""
         return f"found-{self.target.total}-{self.source.total}"
 
     @property
     def answers(self) -> str:
-        """Name of the successors' values, one file per shard of the target.
+        """Name of the files with successors' values, one for each shard of the target layer.
 
-        Each file starts with the offsets (int64) of the values for each shard of the source.
+        Each file starts with the offsets (int64) of the values for each shard of the source layer.
         """
         return f"answers-{self.target.total}-{self.source.total}"
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What is solved, and where. Picklable.
+    """The problem to solve and the shared folder, as a picklable object.
 
     Attributes:
         rules: Rules as a string.
@@ -222,7 +222,7 @@ class Shard:
     count: int
 
     def cut(self, keys: Array, width: int) -> Keys:
-        """Return the part of sorted keys that belongs to this shard."""
+        """Return the part of a sorted array of keys that belongs to this shard."""
         low, high = ((k << width) // self.count for k in (self.index, self.index + 1))
         first = np.searchsorted(keys, np.uint64(low))
         is_last = self.index + 1 == self.count
@@ -235,13 +235,13 @@ class Shard:
 
 
 def mapped(path: Path) -> Array:
-    """Memory-map the array in a file, without verifying it."""
+    """Memory-map the array in a file without verifying the checksum."""
     with os_errors_as(SolvingError, str(path)):
         return np.memmap(path, np.uint64, "r") if length_of(path) else np.empty(0, np.uint64)
 
 
 def find(plan: Plan, shard: Shard, sources: Sequence[Path], starts: Keys) -> list[Path]:
-    """Forward task: write the successors of a shard, then its keys."""
+    """Run a forward task: write the successors of a shard, then the keys of its boards."""
     arrays = [starts, *map(mapped, sources)]
     keys = sorted_unique(np.concatenate([shard.cut(array, plan.width) for array in arrays]))
     edges = plan.edges_from(shard.layer)
@@ -250,7 +250,7 @@ def find(plan: Plan, shard: Shard, sources: Sequence[Path], starts: Keys) -> lis
 
 
 def successors(plan: Plan, edge: Edge, keys: Keys) -> Keys:
-    """Return the keys that an edge leads to from these keys."""
+    """Return the keys of the successors that an edge (a slide or a spawn) gives."""
     problem, expand, room = plan.problem, kernels.slide_all, 4
     if edge.tile:
         rank = np.uint64(edge.tile.bit_length() - 1)
@@ -260,7 +260,7 @@ def successors(plan: Plan, edge: Edge, keys: Keys) -> Keys:
 
 
 def find_again(plan: Plan, shard: Shard, edge: Edge, keys: Path) -> list[Path]:
-    """Write the successors of a shard along one edge."""
+    """Write the successors that a single edge (a slide or a spawn) gives for a shard."""
     return [shard.write(plan, edge.found, successors(plan, edge, read_array(keys)))]
 
 
@@ -271,15 +271,15 @@ def evaluate(
     later: Mapping[int, tuple[Path, Sequence[Path]]],
     earlier: Mapping[Edge, Sequence[Path]],
 ) -> list[Path]:
-    """Backward task: write the answers for earlier shards, then the values of a shard.
+    """Run a backward task: write the answers for earlier shards, then a shard's values.
 
     Args:
-        plan: What is being solved.
+        plan: The problem to solve and the folder that all processes share.
         shard: The shard.
         keys: File with the shard's keys.
-        later: By spawned tile, with 0 for a slide: the file of the shard's successors, and the
-            answers for the shard from all shards of the later layer.
-        earlier: For each edge, the successors found by all shards of the earlier layer.
+        later: Files by spawned tile (0 for a slide): the file with the shard's successors, and the
+            files with the later layer's answers.
+        earlier: Files by edge. They contain the successors that the earlier layer's shards found.
     """
     boards = read_array(keys)
     known = {tile: successor_values(plan, shard, *files) for tile, files in later.items()}
@@ -300,7 +300,7 @@ def evaluate(
 def successor_values(
     plan: Plan, shard: Shard, found: Path, answers: Sequence[Path]
 ) -> kernels.Lookup:
-    """Return a lookup of a shard's successors."""
+    """Return a lookup that gives the value of each successor of a shard."""
     parts = [np.empty(0)]
     for array in map(mapped, answers):
         first, last = array[shard.index : shard.index + 2].view(np.int64)
@@ -314,7 +314,7 @@ def successor_values(
 def answers_for(
     plan: Plan, shard: Shard, keys: Keys, values: Values, found: Sequence[Path]
 ) -> Array:
-    """Return the values of the boards that a source layer leads to, for each source shard."""
+    """For each shard of the source layer, return the values of its successors in this shard."""
     wanted = [shard.cut(array, plan.width) for array in map(mapped, found)]
     lengths = [len(wanted) + 1, *map(len, wanted)]
     places = np.cumsum(lengths, dtype=np.int64).view(np.uint64)
@@ -323,9 +323,9 @@ def answers_for(
 
 
 def count(plan: Plan, keys: Path, values: Path) -> tuple[int, float]:
-    """Verify a shard; return its number of boards and its largest absolute value.
+    """Verify a shard; return the number of its boards and the largest absolute value.
 
-    All symmetric images of a board are counted.
+    The number includes all symmetric images of a board.
     """
     images, boards = np.empty(8, np.uint64), read_array(keys)
     largest = np.abs(read_array(values)).max(initial=0.0)
@@ -338,7 +338,7 @@ _FILE = re.compile(r"((?:before|after|values|found|answers)[-\d]+)-(\d+)of(\d+)-
 
 
 class ShardFiles:
-    """Index of the shard files in a folder, by name."""
+    """An index of the shard files in a folder, by name."""
 
     def __init__(self, folder: Path) -> None:
         self._shards: dict[str, list[Path | None]] = {}
@@ -356,11 +356,11 @@ class ShardFiles:
         return [path for path in self._shards.get(name, []) if path is not None]
 
     def shards(self, name: str) -> int:
-        """Return the number of shards with a name, 0 if there are none."""
+        """Return the number of shards of the files with this name, or 0 if there are none."""
         return len(self._shards.get(name, []))
 
     def missing(self, name: str, shards: int) -> list[int]:
-        """Return the indices of the missing shards."""
+        """Return the indices of the shards whose files are missing."""
         there = self._shards.get(name, [None] * shards)
         return [shard for shard in range(shards) if there[shard] is None]
 
@@ -369,7 +369,7 @@ class ShardFiles:
         return name in self._shards and None not in self._shards[name]
 
     def length(self, name: str) -> int:
-        """Return the total length of all shards."""
+        """Return the sum of the lengths of the arrays of all shards."""
         return sum(map(length_of, self.of(name)))
 
     def drop(self, name: str) -> None:
@@ -398,13 +398,13 @@ class _ShardedSolver:
         return self._loops.solution(problem, self._files, *self._count(totals))
 
     def _boards(self, total: int) -> int:
-        """Return the number of boards with a given sum."""
+        """Return the number of boards with this tile sum."""
         return self._files.length(f"before-{total}")
 
     # --- boards forward --------------------------------------------------------------------------
 
     def _find_both(self, starts: Mapping[int, Keys], total: int) -> tuple[int, int]:
-        """Find the boards and afterstates with a given sum; return how many there are."""
+        """Find the boards and the afterstates with this tile sum, and return their numbers."""
         none = np.empty(0, np.uint64)
         self._find(LayerName("before", total), starts.get(total, none))
         self._find(LayerName("after", total), none)
@@ -429,10 +429,10 @@ class _ShardedSolver:
     # --- values backward -------------------------------------------------------------------------
 
     def _evaluate(self, layer: LayerName) -> None:
-        """Compute the values of a layer, unless the results that need them already exist."""
+        """Compute a layer's values, unless everything derived from them already exists."""
         files, edges = self._files, self._plan.edges_from(layer)
         asking = [edge for edge in self._plan.edges_to(layer) if files.of(str(edge.source))]
-        # Values of afterstates exist only as answers, which are deleted once they are used.
+        # The values of afterstates are stored only in `answers` files, which are deleted after use.
         ends = [f"values-{layer.total}", *(edge.answers for edge in asking if not edge.tile)]
         if not any(map(files.is_complete, ends)):
             self._run([task for edge in edges + asking for task in self._missing_successors(edge)])
@@ -442,7 +442,7 @@ class _ShardedSolver:
             files.drop(edge.answers)
 
     def _missing_successors(self, edge: Edge) -> list[Task]:
-        """Return the tasks that recreate missing successor files of an edge."""
+        """Return tasks that recreate an edge's missing successor files."""
         keys = self._files.of(str(edge.source))
         return [
             partial(find_again, self._plan, Shard(edge.source, at, len(keys)), edge, keys[at])
@@ -452,7 +452,7 @@ class _ShardedSolver:
     def _evaluations(
         self, layer: LayerName, edges: Sequence[Edge], asking: Sequence[Edge], last: str
     ) -> list[Task]:
-        """Return the tasks for the shards whose `last` file is missing."""
+        """Return a task for each shard that has no `last` file yet."""
         files, keys = self._files, self._files.of(str(layer))
         earlier = {edge: files.of(edge.found) for edge in asking}
         return [
@@ -474,7 +474,7 @@ class _ShardedSolver:
             self._files.add(paths)
 
     def _count(self, totals: Sequence[int]) -> tuple[list[LayerCount], float]:
-        """Return the number of boards of each layer, and the largest value."""
+        """Return the number of boards in each layer, and the largest value."""
         files, counts, largest = self._files, list[LayerCount](), 0.0
         pairs = [
             list(zip(files.of(f"before-{total}"), files.of(f"values-{total}"), strict=True))

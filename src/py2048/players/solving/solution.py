@@ -30,30 +30,30 @@ from py2048.players.solving.goal import Goal, Problem, refusal
 MAGIC = b"py2048 solution 1\n"
 """First and last bytes of a solution file.
 
-Between them are the keys (uint64) and values (float64) of each layer, little-endian, followed by a
-JSON footer and its CRC-32 and length, in 8 bytes each.
+The file contains the keys (uint64) and values (float64) of each layer, little-endian, and then a
+JSON footer with its CRC-32 and length in 8 bytes each.
 """
 
 DEFAULT_CACHED_BYTES = 1 << 30
-"""Bytes of layers cached for lookups; enough for all of 3x3."""
+"""Maximum total size of the layers cached for lookups, in bytes. All layers of 3x3 fit."""
 
 
 class Arrays(Protocol):
     """Source of layer arrays."""
 
     def get(self, name: Name, /) -> Array:
-        """Return an array, or an empty one if it does not exist."""
+        """Return an array, or an empty array if it does not exist."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class LayerCount:
-    """Numbers of boards with a given sum.
+    """The number of boards with a given tile sum.
 
     Attributes:
-        total: Sum of the tiles.
-        positions: Boards, counting symmetric ones once.
-        boards: Boards, counting every symmetric image.
+        total: Sum of the tiles on each board.
+        positions: Number of boards, counting symmetric boards once.
+        boards: Number of boards, counting every symmetric image.
     """
 
     total: int
@@ -66,10 +66,10 @@ class StartValue:
     """Value of a starting position.
 
     Attributes:
-        board: Starting board, which also represents its symmetric images.
-        chance: Probability that a game starts with this board or one of its images.
-        value: Value of perfect play from here. If the score is the board's sum, it includes the
-            starting tiles.
+        board: The starting board, which stands for all of its symmetric images.
+        chance: Probability that a game starts with this board or any of its images.
+        value: The value of this position under perfect play. If the score is the board's sum, the
+            value includes the starting tiles.
     """
 
     board: Board
@@ -84,9 +84,9 @@ class SolvingProgress:
     Attributes:
         stage: ``boards`` while boards are enumerated forward, ``values`` while they are evaluated
             backward.
-        total: Sum of the layer just completed.
-        done: Boards completed in this stage.
-        all: Total number of boards in this stage, 0 if not yet known.
+        total: Tile sum of the layer that was completed last.
+        done: Number of boards completed in this stage.
+        all: Total number of boards in this stage, or 0 if it is not yet known.
         seconds: Seconds since the stage began.
     """
 
@@ -101,21 +101,21 @@ class SolvingProgress:
             return f"finding boards: {self.done:,}, up to a sum of {self.total:,}"
         left = self.seconds * (self.all - self.done) / max(self.done, 1)
         share = self.done / self.all
-        # Early layers are too small to extrapolate from.
+        # The first layers are too small to predict the remaining time.
         time_left = f", {left:,.0f} s left" if share >= 0.01 else ""
         return f"finding values: {share:.0%} of {self.all:,} boards{time_left}"
 
 
 class Solution:
-    """Exact values of all positions under one set of rules, for one goal.
+    """The exact values of all positions, for one set of rules and one goal.
 
-    A value is the expected score of perfect play, or the probability of making the goal's tile.
+    A value is either the expected score of perfect play, or its probability of reaching a tile.
 
     Attributes:
-        problem: Rules and goal, encoded for the kernels.
-        rules: Rules under which the values hold.
+        problem: The rules and the goal, encoded for the kernels.
+        rules: The rules for which the values are valid.
         goal: What perfect play maximises.
-        layers: Number of boards of each sum, ascending.
+        layers: Number of boards for each tile sum, in ascending order of sums.
         error: Upper bound for the rounding error of any value.
         seconds: Solving time.
         starts: Starting positions with their values.
@@ -147,12 +147,12 @@ class Solution:
 
     @property
     def value(self) -> float:
-        """Value of the game: the expectation over all starting positions."""
+        """Value of the game: the expected value over all starting positions."""
         return math.fsum(start.chance * start.value for start in self.starts)
 
     @property
     def positions(self) -> int:
-        """Number of reachable boards, counting symmetric ones once."""
+        """Number of reachable boards, counting symmetric boards once."""
         return sum(layer.positions for layer in self.layers)
 
     # --- positions -------------------------------------------------------------------------------
@@ -160,7 +160,7 @@ class Solution:
     def value_of(self, board: Board) -> float:
         """Return a board's value under perfect play, in future points or as a probability.
 
-        If the score is the sum of the tiles, the tiles already on the board do not count.
+        If the score is the sum of the tiles, the value does not include the board's tiles.
 
         Raises:
             BoardError: If the board is not reachable under the rules.
@@ -184,7 +184,7 @@ class Solution:
         return True
 
     def layer(self, total: int) -> kernels.Lookup:
-        """Return a lookup of all boards with this sum, empty if there are none."""
+        """Return a lookup of all boards with this tile sum. The lookup may be empty."""
         lookups = self._lookups
         if total not in lookups:
             keys, values = (self._arrays.get((kind, total)) for kind in ("before", "values"))
@@ -195,7 +195,7 @@ class Solution:
         return lookups[total]
 
     def move_values(self, board: Board) -> dict[Direction, float]:
-        """Return the value of each legal move, including its own points.
+        """Return the value of each legal move, including the points of the move.
 
         Raises:
             BoardError: If the board is not reachable under the rules.
@@ -220,7 +220,7 @@ class Solution:
         return max(values, key=values.__getitem__) if values else None
 
     def afterstates(self, keys: Keys, total: int) -> kernels.Lookup:
-        """Return a lookup of the afterstates of boards with this sum."""
+        """Return a lookup of the afterstates of all boards with this tile sum."""
         found = np.empty(4 * len(keys), np.uint64)
         afters = sorted_unique(found[: kernels.slide_all(keys, self.problem.spec, found)]).copy()
         to_come = np.empty(len(afters))
@@ -261,7 +261,7 @@ class Solution:
 
         Args:
             path: The file.
-            memory: Bytes of layers to cache.
+            memory: Maximum size of the cached layers in bytes.
 
         Raises:
             SolvingError: If the file is missing or damaged.
@@ -289,7 +289,7 @@ def _damaged(path: Path) -> SolvingError:
 
 
 class _FileArrays:
-    """Arrays in a solution file; each layer is verified when it is first read."""
+    """The arrays in a solution file. Each layer is verified when it is first read."""
 
     def __init__(self, path: Path, layers: list[LayerCount], checks: list[int]) -> None:
         self._path = path

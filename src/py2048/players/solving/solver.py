@@ -1,11 +1,12 @@
-"""The solver: enumerate boards forward, layer by layer, then evaluate them backward.
+"""The solver, which enumerates boards layer by layer and then evaluates them backward.
 
-A layer holds all boards with the same tile sum. Slides preserve the sum and spawns add a tile, so
-the boards of a layer follow from a few layers with smaller sums, and their values from a few layers
-with larger sums. Each step depends only on complete layers, so an interrupted run can resume.
+A layer holds all boards with the same tile sum. A slide keeps the sum, and a new tile increases it.
+The boards of a layer are therefore found from a few layers with smaller sums, and their values from
+a few layers with larger sums. Each step depends only on complete layers, so an interrupted run can
+be resumed.
 
-Layers by sum correspond to the *ages* of T. Kaneko and S. Yamashita, "Strongly Solving 2048 4x3",
-2025, arXiv:2510.04580.
+These layers are called *ages* in T. Kaneko and S. Yamashita, "Strongly Solving 2048 4x3", 2025,
+arXiv:2510.04580.
 """
 
 from __future__ import annotations
@@ -27,10 +28,10 @@ from py2048.players.solving.goal import Goal, Problem
 from py2048.players.solving.solution import Arrays, LayerCount, Solution, SolvingProgress
 
 BATCH_BOARDS = 1 << 15
-"""Boards expanded at once; their successors fit into the CPU cache."""
+"""Number of boards expanded at once. Their successors fit into the CPU cache."""
 
 MIN_BOARDS_PER_THREAD = 1 << 13
-"""Minimum boards per thread; with fewer, another thread costs more than it saves."""
+"""Minimum number of boards per thread, below which a thread costs more than it saves."""
 
 DEFAULT_MEMORY = 4 << 30
 
@@ -48,12 +49,13 @@ def solve(
 
     Args:
         rules: Rules, or a string such as ``classic:size=2x3``.
-        goal: ``score`` for the expected score, or ``tile=N`` for the probability of making a tile.
-        memory: Approximate memory limit in bytes if `save` is given; layers that do not fit are
+        goal: ``score`` for the expected score, or ``tile=N`` for the probability of reaching a
+            tile.
+        memory: Approximate memory limit in bytes if `save` is given. Layers that do not fit are
             kept on disk.
         threads: Number of threads, by default one per processor.
-        save: File for the solution. Until it is complete, finished layers are kept in a folder next
-            to it, and the same call resumes an interrupted run.
+        save: File for the solution. Until the file is complete, finished layers are kept in a
+            folder next to it, and the same call resumes an interrupted run.
         progress: Called after each layer.
 
     Raises:
@@ -88,10 +90,10 @@ def save_and_reload(
 
 
 class LayerLoops:
-    """The loops over a solver's layers. They measure its time and report its progress.
+    """The loops over a solver's layers. The loops measure the solving time and report the progress.
 
     Args:
-        progress: Called after each layer, if given.
+        progress: Called after each layer, or None.
     """
 
     def __init__(self, progress: Callable[[SolvingProgress], None] | None) -> None:
@@ -101,12 +103,13 @@ class LayerLoops:
     def forward(
         self, problem: Problem, starts: Iterable[int], find: Callable[[int], tuple[int, int]]
     ) -> list[int]:
-        """Build the layer of each reachable tile sum, in ascending order; return the sums.
+        """Build a layer for each reachable tile sum, in ascending order; return the sums.
 
         Args:
             problem: Rules and goal.
             starts: Sums of the starting boards.
-            find: Finds the layer with a given sum; returns its numbers of boards and afterstates.
+            find: Function that builds the layer of a tile sum, and returns how many boards and
+                afterstates the layer has.
         """
         since, done = time.perf_counter(), 0
         waiting, totals = set(starts), list[int]()
@@ -121,11 +124,11 @@ class LayerLoops:
         return totals
 
     def backward(self, totals: Sequence[int], size_of: Callable[[int], int]) -> Iterator[int]:
-        """Yield the sums of layers to evaluate, and report each layer when it is done.
+        """Yield the tile sum of each layer to evaluate; report progress after each layer.
 
         Args:
-            totals: The sums, in order.
-            size_of: Returns the number of boards with a given sum.
+            totals: The tile sums in the order of evaluation.
+            size_of: Function that returns the number of boards with a given tile sum.
         """
         since, done, all_ = time.perf_counter(), 0, sum(map(size_of, totals))
         for total in totals:
@@ -141,11 +144,11 @@ class LayerLoops:
     def solution(
         self, problem: Problem, arrays: Arrays, counts: list[LayerCount], largest: float
     ) -> Solution:
-        """Return the solution with its rounding error; no absolute value exceeds `largest`.
+        """Build the solution and bound its rounding error. `largest` is the maximum absolute value.
 
-        Each operation rounds by at most half a unit in the last place of `largest`. A layer adds
-        the rounding of its own operations on one board to the error of the layers with larger sums.
-        Expectations and maxima do not increase errors.
+        The rounding error of each operation is at most half an ulp of `largest`. The error of a
+        layer is the error of the layers with larger sums, plus the error of its own operations on a
+        board. Expectations and maxima do not increase errors.
         """
         operations = problem.rules.cells + 4 * len(problem.spawns) + 2
         error = len(counts) * operations * largest * 2.0**-53
@@ -153,7 +156,7 @@ class LayerLoops:
 
 
 def start_keys(problem: Problem) -> dict[int, Keys]:
-    """Return the keys of the starting boards on which play continues, by sum."""
+    """Return the keys of the starting boards on which play continues, by tile sum."""
     found: dict[int, list[np.uint64]] = {}
     for board in problem.starts():
         if problem.stopped_value(board) is None:
@@ -165,13 +168,13 @@ def start_keys(problem: Problem) -> dict[int, Keys]:
 def expanded(
     keys: Keys, expand: Callable[..., Int], room: int, spec: kernels.SolverSpec
 ) -> list[Keys]:
-    """Return the successors that `expand` finds, in sorted arrays without duplicates.
+    """Return the successors that `expand` finds, as sorted arrays without duplicates.
 
     Args:
         keys: Keys of the boards to expand.
-        expand: Kernel that writes the successors of boards.
+        expand: Kernel that finds the successors of boards.
         room: Maximum number of successors of a board.
-        spec: Rules and goal, encoded for the kernels.
+        spec: The rules and the goal, encoded for the kernels.
     """
     found = np.empty(room * min(BATCH_BOARDS, len(keys)), np.uint64)
     parts = []
@@ -203,7 +206,7 @@ class _Solver:
     # --- boards forward --------------------------------------------------------------------------
 
     def _find(self, starts: dict[int, Keys], total: int) -> tuple[int, int]:
-        """Find the boards and afterstates with a given sum; return how many there are."""
+        """Find all boards and afterstates with a tile sum; return how many of each exist."""
         if ("after", total) not in self._store:
             boards = self._boards(total, starts)
             self._store.put(("before", total), boards)
@@ -219,7 +222,7 @@ class _Solver:
         return self._union(parts)
 
     def _expanded(self, keys: Keys, expand: Callable[..., Int], room: int) -> Keys:
-        """Return the sorted, distinct successors that `expand` finds, at most `room` per key."""
+        """Return the distinct successors that `expand` finds, at most `room` per key, sorted."""
 
         def share(first: int, last: int) -> list[Keys]:
             return expanded(keys[first:last], expand, room, self._spec)

@@ -1,8 +1,8 @@
-"""Endgame tables: the chance of making a tile from every position of a formation.
+"""Endgame tables, which contain the chance of reaching a tile from every position of a formation.
 
-The chance of an afterstate is averaged over all spawns, each followed by the best move. Layers are
-computed from the largest sum down, as in the solver. A file holds one chance per afterstate, in the
-order of `py2048.players.solving.positions`, so it does not contain boards.
+The chance of an afterstate is the average over all spawns, assuming the best move after each spawn.
+Layers are computed in descending order of their sums, as in the solver. A file contains a chance
+for each afterstate, in the order of `py2048.players.solving.positions`, but no boards.
 """
 
 from __future__ import annotations
@@ -35,37 +35,37 @@ Stored = NDArray[np.uint16]
 Chances = NDArray[np.uint32]
 
 MAGIC = b"py2048 table 1\n"
-"""First and last bytes of a file (see `docs/reference/table-format.md`)."""
+"""First and last bytes of a table file; `docs/reference/table-format.md` describes the format."""
 
 BLOCK = 1 << 16
 """Number of chances compressed together."""
 
 STORED_ONE = 65535
-"""Stored number that represents a chance of 1."""
+"""The stored number for a probability of 1."""
 
 MAX_CACHED_BLOCKS = 256
 
 MIN_POSITIONS_PER_THREAD = 1 << 14
-"""Minimum positions per thread; with fewer, another thread costs more than it saves."""
+"""Minimum number of positions per thread, below which a thread costs more than it saves."""
 
 MIN_CHANCE = 0.5
-"""Below this chance, leaving the formation may be better."""
+"""Chances below this are ignored, because leaving the formation may be the better move."""
 
 
 class EndingTable:
-    """The chance of making a tile from every position of a formation, in a file.
+    """A file with the chance of reaching a tile from every position of a formation.
 
     Attributes:
         formation: The formation.
-        target: Tile to be made.
+        target: Tile to reach.
         rules: Rules of the game.
         path: The file.
     """
 
     error = 0.6 / STORED_ONE
-    """Upper bound for the error of any chance.
+    """Upper bound for the rounding error of any chance.
 
-    It is half a unit of the stored numbers, plus half a unit of `CHANCE_ONE` per layer.
+    The error is half a unit of the stored numbers, plus half a unit of `CHANCE_ONE` per layer.
     """
 
     def __init__(self, path: Path, positions: Positions, check: int) -> None:
@@ -86,11 +86,11 @@ class EndingTable:
 
         Args:
             path: The file.
-            rules: Rules of the game it will be used for; by default the table's own.
+            rules: Rules of the game to play. Defaults to the rules of the table.
 
         Raises:
             RulesError: If `rules` are invalid.
-            SolvingError: If the file is missing or damaged, or the chances differ under `rules`.
+            SolvingError: If the file is missing or damaged, or its chances are wrong under `rules`.
         """
         file = Path(path)
         if (about := read_footer(file, MAGIC)) is None:
@@ -107,7 +107,7 @@ class EndingTable:
 
     @property
     def name(self) -> str:
-        """Name of the formation and the target."""
+        """The table's name, such as ``L3-256``: the formation, a hyphen and the target tile."""
         return self._positions.name
 
     @property
@@ -116,18 +116,18 @@ class EndingTable:
         return self._positions.count
 
     def serves(self, rules: Rules) -> bool:
-        """Return whether the chances are valid under these rules."""
+        """Return whether the table's chances apply to games under the given rules."""
         return _chances_of(rules) == _chances_of(self.rules)
 
     # --- boards ----------------------------------------------------------------------------------
 
     def holds(self, board: Board) -> bool:
-        """Return whether a board is in the formation and the target has not been made."""
+        """Return whether a board is in the formation and does not contain the target yet."""
         views = self._views(board)
         return bool(views) and not any(self._is_made(view) for view in views)
 
     def chance_of(self, board: Board) -> float:
-        """Return the chance of making the target from a board under best play.
+        """Return the chance of reaching the target from a board under best play.
 
         Raises:
             BoardError: If no symmetric image of the board is in the formation.
@@ -138,7 +138,9 @@ class EndingTable:
         return max(self.move_chances(board).values(), default=0.0)
 
     def move_chances(self, board: Board) -> dict[Direction, float]:
-        """Return the chance after each legal move, 0 if it breaks the formation.
+        """Return the probability of success after each legal move.
+
+        The probability is 0 for moves that break the formation.
 
         Raises:
             BoardError: If no symmetric image of the board is in the formation.
@@ -151,7 +153,7 @@ class EndingTable:
         return found
 
     def best(self, board: Board) -> Direction | None:
-        """Return the best move, or `None` if there is none.
+        """Return the best move, or `None` if no move is legal.
 
         Ties go to the first direction in `Direction`.
 
@@ -163,7 +165,7 @@ class EndingTable:
         return max(chances, key=chances.__getitem__) if chances else None
 
     def _afters(self, board: int, turn: int) -> dict[Direction, float]:
-        """Return the chance after each legal move on a packed board."""
+        """Return the chance of success after each legal move on a packed board."""
         slid = np.empty(4, np.uint64)
         kernels.afterstates(np.uint64(board), self._positions.spec.lines, slid)
         return {
@@ -173,7 +175,7 @@ class EndingTable:
         }
 
     def _chance(self, after: int) -> float:
-        """Return the chance of an afterstate."""
+        """Return the chance of success from an afterstate."""
         positions = self._positions
         if not positions.holds(after):
             return 0.0
@@ -186,7 +188,7 @@ class EndingTable:
         return float(self._block(total, block)[within]) / STORED_ONE
 
     def _checked_views(self, board: Board) -> list[tuple[int, int]]:
-        """Return the views of a board, which must be in the formation."""
+        """Return the views of a board. The board must be in the formation."""
         views = self._views(board)
         if not views:
             line = " / ".join(str(board).splitlines())
@@ -198,7 +200,7 @@ class EndingTable:
         return views
 
     def _views(self, board: Board) -> list[tuple[int, int]]:
-        """Return the packed board and each symmetry that brings it into formation."""
+        """Return the packed board with each symmetry that makes it match the formation."""
         return [
             (packed, turn)
             for packed in self._masked(board)
@@ -206,7 +208,7 @@ class EndingTable:
         ]
 
     def _turns_of(self, larges: int) -> tuple[int, ...]:
-        """Return the symmetries that bring large tiles on these cells into formation."""
+        """Return the symmetries that make large tiles on these cells match the formation."""
         return tuple(
             turn for turn in range(8) if self._positions.holds(_turned(larges * LARGE, turn))
         )
@@ -215,7 +217,7 @@ class EndingTable:
         return self._positions.is_made(_turned(*view))
 
     def _masked(self, board: Board) -> Iterator[int]:
-        """Yield the packed board, with large tiles as rank 15, for each choice of large tiles."""
+        """Yield a packed board for each choice of the large tiles. Large tiles get rank 15."""
         if board.shape != (SIDE, SIDE):
             raise BoardError(f"the board is {board.shape}, tables are for 4x4")
         tiles = [tile for row in board.rows for tile in row]
@@ -233,7 +235,7 @@ class EndingTable:
     # --- the file --------------------------------------------------------------------------------
 
     def _read_places(self, check: int) -> NDArray[np.uint64]:
-        """Return the file offsets of all blocks, and the end of the last one."""
+        """Return the file offsets of all blocks, and the end of the last block."""
         length = 8 * (self._first[-1] + 1)
         footer = int.from_bytes(self._data[-len(MAGIC) - 8 : -len(MAGIC)].tobytes(), "little")
         end = len(self._data) - len(MAGIC) - 16 - footer
@@ -243,7 +245,7 @@ class EndingTable:
         return np.frombuffer(data, "<u8")
 
     def _read_block(self, total: int, block: int) -> Stored:
-        """Read one block of a layer, as stored numbers."""
+        """Read a block of a layer as stored numbers."""
         number = self._first[total // 2] + block
         first, last = self._places[number], self._places[number + 1]
         length = min(BLOCK, self._positions.sizes[total // 2] - BLOCK * block)
@@ -273,7 +275,7 @@ def _damaged(path: Path) -> SolvingError:
 
 
 def _chances_of(rules: Rules) -> tuple[object, ...]:
-    """Return the parts of rules that determine the chances."""
+    """Return the rule settings that affect the probabilities of success."""
     return rules.shape, rules.spawn, rules.merging, rules.ends_at_target
 
 
@@ -288,11 +290,11 @@ def load_table(name: str, rules: str | None = None) -> EndingTable:
     """Load a table by name from the data folder, or from a file.
 
     Args:
-        name: A name such as ``L3-256``, or a file.
+        name: The name of a table, such as ``L3-256``, or a file.
         rules: See `EndingTable.load`.
 
     Raises:
-        SolvingError: If there is no such table, or it cannot be used under the rules.
+        SolvingError: If the table does not exist or cannot be used under the rules.
     """
     for path in (tables_folder() / f"{name}{TABLE_SUFFIX}", Path(name)):
         if path.exists():
@@ -306,14 +308,14 @@ def load_table(name: str, rules: str | None = None) -> EndingTable:
 class Ending(NamedTuple):
     """A table's answer for a board.
 
-    A move that breaks the formation is given a chance of 0, although the target can still be made
-    after it. On boards where the best move had a chance of 0.9 or more, a search made the target
-    after 97 % of the best moves, and after 38 % of the moves that break the formation.
+    A move that breaks the formation has the chance 0, although the game may still reach the target.
+    In a test on boards whose best move had a chance of 0.9 or more, a search reached
+    the target after 97 % of the best moves, and after 38 % of the moves that break the formation.
 
     Attributes:
         table: Name of the table, such as ``L3-256``.
-        target: Tile to be made.
-        chances: Chance after each legal move, 0 if it breaks the formation.
+        target: Tile to reach.
+        chances: Chance of success after each legal move. It is 0 if the move breaks the formation.
     """
 
     table: str
@@ -322,15 +324,15 @@ class Ending(NamedTuple):
 
     @property
     def chance(self) -> float:
-        """Chance of making the target under best play."""
+        """Chance of reaching the target under best play."""
         return max(self.chances.values(), default=0.0)
 
 
 def find_ending(board: Board, rules: Rules | str = "classic") -> Ending | None:
-    """Look a board up in all tables of the data folder; return the best answer.
+    """Look up a board in all tables of the data folder; return the best result.
 
-    The table with the largest target is preferred, then the one with the highest chance. Returns
-    `None` if no table contains the board, or if the best chance is below `MIN_CHANCE`.
+    Results with larger targets are better. Among equal targets, higher chances are better. The
+    result is `None` if no table contains the board, or if the best chance is below `MIN_CHANCE`.
 
     Args:
         board: Board to move on.
@@ -373,12 +375,13 @@ def build_table(
 ) -> EndingTable:
     """Build the table of a formation and write it to a file.
 
-    Until it is complete, finished layers are kept in a folder next to the file, and the same call
-    resumes an interrupted run.
+    Until the file is complete, finished layers are kept in a folder next to the file, and the same
+    call resumes an interrupted run.
 
     Args:
-        formation: A formation, its name, or a TOML file that defines one.
-        target: Tile to be made.
+        formation: A formation, the name of a formation, or a TOML file that defines a single
+            formation.
+        target: Tile to reach.
         path: Target file.
         rules: 4x4 rules with random spawns, or a string such as ``classic``.
         memory: Approximate memory limit in bytes.
@@ -402,7 +405,7 @@ def build_table(
 
 
 def checked_memory(positions: Positions, memory: int) -> int:
-    """Return the approximate memory needed to build a table, in bytes.
+    """Return the approximate memory in bytes for building a table.
 
     The estimate covers four 32-bit arrays for the largest layer, their compressed form, and lookup
     tables.
@@ -434,7 +437,7 @@ class _Builder:
         self._tiles = positions.rules.spawn_weights.pairs
 
     def run(self, loops: LayerLoops) -> None:
-        """Compute the chances of all missing layers, from the largest sum down."""
+        """Compute the chances of all missing layers, in descending order of their sums."""
         sizes, totals = self._positions.sizes, range(self._positions.reach, -1, -2)
         left = [total for total in totals if ("sizes", total) not in self._store]
         for total in loops.backward(left, lambda total: sizes[total // 2]):
@@ -462,19 +465,19 @@ class _Builder:
         together(choose, parts)
         self._store.put(("chances", total), chances)
         self._store.put(("blocks", total), np.array(bytearray().join(blocks), np.uint8))
-        # A layer is complete once its sizes are stored.
+        # A layer is complete as soon as its array of sizes exists.
         self._store.put(("sizes", total), np.array(list(map(len, blocks)), np.uint32))
         self._store.drop(("chances", total + max(tile for tile, _ in self._tiles)))
 
     def _successors(self, total: int) -> Iterator[Successors]:
-        """Yield the layers that follow a layer, one for each tile that can spawn."""
+        """Yield the successors for each tile that can spawn."""
         for tile, share in self._tiles:
             layer, rank = self._positions.layer(total + tile), np.uint64(tile.bit_length() - 1)
             chances = self._store.get(("chances", total + tile))
             yield Successors(rank, float(share), layer.fillings, layer.starts, chances)
 
     def write(self, file: BinaryIO) -> dict[str, Any]:
-        """Write all blocks and their offsets; return the footer's data."""
+        """Write all blocks of chances and their offsets; return the footer's data."""
         ends = [np.array([len(MAGIC)], np.uint64)]
         for total in range(0, self._positions.limit + 1, 2):
             file.write(self._store.get(("blocks", total)).data)
@@ -485,7 +488,7 @@ class _Builder:
 
 
 def _packed(afters: Chances, first: int, last: int) -> list[bytes]:
-    """Compress blocks of chances, each as a bit mask and the non-zero values."""
+    """Compress each block of chances to a bit mask and the non-zero values."""
     blocks = []
     for block in range(first, last):
         part = afters[BLOCK * block : BLOCK * (block + 1)].astype(np.uint64)

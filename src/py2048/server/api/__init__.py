@@ -1,1 +1,1 @@
-"""The JSON API and its computer players."""
+"""The JSON API, and computer players on the server."""

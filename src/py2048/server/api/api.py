@@ -1,6 +1,6 @@
 """The JSON API and its OpenAPI 3.1 description.
 
-The description is generated from the types in `py2048.server.schema`.
+The OpenAPI description is generated from the types in `py2048.server.schema`.
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, get_type_hints
 
 import msgspec
 from msgspec import UNSET
@@ -21,13 +21,13 @@ from starlette.types import Receive, Scope, Send
 
 from py2048 import Board, Direction, Record, Rules, __version__
 from py2048.app.session import Hint, PositionSnapshot
-from py2048.app.session.levels import ME, own_level
+from py2048.app.session.levels import ME
 from py2048.core.errors import BoardError, GameOverError, RecordError
 from py2048.core.fairness import check_fair
 from py2048.players.registry import describe_player
 from py2048.review.levels import parse_level
 from py2048.server import schema
-from py2048.server.api.hints import HintService
+from py2048.server.hints import level_of
 from py2048.server.http.connections import SHUTDOWN_HOOK
 from py2048.server.play import messages
 from py2048.server.play.games import GameService, checked_rules
@@ -40,26 +40,20 @@ from py2048.server.site.reviews import review_answer
 
 Json = dict[str, Any]
 JSON, NDJSON = "application/json", "application/x-ndjson"
-_KEEPALIVE_S = 10.0  # Interval of empty lines in an idle stream.
+_KEEPALIVE_S = 10.0  # Interval of empty lines while a stream has no events.
 MAX_TURNS = 50_000  # Longer records are not verified.
 _MAX_TILE = 2**60
 STATUS = {"not_yours": 403, "mode": 403, "sealed": 403, "off": 403, "unknown_game": 404, "gap": 409,
           "over": 409, "early": 409, "nothing": 409, "unsaved": 422, "length": 422, "busy": 429,
           "rate": 429, "storage": 503}  # fmt: skip
-"""HTTP status per reason of an `ActionRejected`."""
+"""HTTP status for each reason of an `ActionRejected`."""
 
 
-@dataclass(frozen=True)
 class Api(Site):
     """The endpoints of the JSON API.
 
-    The first line of an endpoint's docstring is its summary in the OpenAPI description.
-
-    Attributes:
-        hints: Computer players.
+    The first line of each endpoint's docstring becomes its summary in the OpenAPI description.
     """
-
-    hints: HintService
 
     # Without the store
 
@@ -70,52 +64,51 @@ class Api(Site):
     async def check_rules(
         self, _request: UserRequest, query: schema.RulesQuery
     ) -> schema.RulesInfo:
-        """Check a rules text and describe its rules."""
+        """Check the text of custom rules, and describe the rules."""
         return messages.rules_info(str(checked_rules(query.text)))
 
     async def players(self, _request: UserRequest) -> list[schema.PlayerInfo]:
-        """List the computer players that give hints."""
+        """List the computer players that can give hints."""
         specs = self.hints.specs
         return [schema.PlayerInfo(spec, describe_player(spec.partition(":")[0])) for spec in specs]
 
     async def slides(
-        self, _request: UserRequest, message: schema.PositionRequest
+        self, _request: UserRequest, body: schema.PositionRequest
     ) -> schema.SlidesAnswer:
-        """Return the effect of each direction on a board."""
-        return messages.slides_info(*_position(message))
+        """Return the effect of moving a board in each direction."""
+        return messages.slides_info(*_position(body))
 
-    async def hint(self, request: UserRequest, message: schema.AdviceRequest) -> schema.HintAnswer:
-        """Return the best move and the value of each direction, for a level or for a player."""
-        rules, board = _position(message)
-        spec = self.hints.checked(message.player, rules, board)
-        level = (
-            parse_level(message.level)
-            if message.level != ME
-            else await self.backend.do(
-                lambda games: own_level(games.store, request.user.account, rules)
-            )
-        )
+    async def hint(self, request: UserRequest, body: schema.AdviceRequest) -> schema.HintAnswer:
+        """Return the best move and the values of all directions, for a level or from a player."""
+        rules, board = _position(body)
+        spec = self.hints.checked(body.player, rules, board)
+        if body.level == ME:
+            await self.auth.identify_player(request)
+            level = await self.read("hint", request.caller, level_of, request.user.account, rules)
+        else:
+            level = parse_level(body.level)
         if not board.can_move():
             raise GameOverError("no move changes this board: the game is over")
-        self.limits.check(hints=request.address)
         snapshot = PositionSnapshot(rules, board, 0)
-        found = await anext(self.hints.advise(spec, snapshot, level))
-        assert isinstance(found, Hint)  # the first item always is
+        found = await anext(self.hints.advise("hint", request.caller, spec, snapshot, level))
+        assert isinstance(found, Hint)  # the first item is always a hint
         return messages.hint_answer(found)
 
     async def verify(
         self, request: UserRequest, query: schema.VerifyQuery
     ) -> schema.VerifiedAnswer:
-        """Verify a record against its rules and, with a secret, its tiles."""
+        """Verify a record against its rules and, if the secret is given, verify its tiles."""
         text, value = await _json(request)
         if not isinstance(value, dict):
             raise HTTPException(422, "a record must be a JSON object")
-        return await self.limits.verify(request.address, _verified, text, query.secret)
+        return await self.admission.do(
+            "verification", request.caller, _verified, text, query.secret
+        )
 
     # With the store
 
     async def me(self, request: UserRequest) -> schema.BotAnswer:
-        """Show the token's program and its games in progress."""
+        """Show the program that the token belongs to, and the program's games in progress."""
         if request.user.bot_of is None:
             text = "send the token of a program: Authorization: Bearer …"
             raise HTTPException(401, text, BEARER_ONLY)
@@ -124,19 +117,20 @@ class Api(Site):
     async def leaderboard(
         self, _request: UserRequest, query: schema.LeaderboardQuery
     ) -> schema.LeaderboardAnswer:
-        """List the best game of each player."""
+        """List the best game of each player on a leaderboard."""
         board, rules, period = wanted = query.board, str(checked_rules(query.rules)), query.period
         found = await self.backend.do(lambda games: games.store.leaderboards.top(*wanted))
         return schema.LeaderboardAnswer(rules, board, period, messages.game_rows(found))
 
-    async def create_game(self, request: UserRequest, message: schema.GameRequest) -> Response:
-        """Start a game: a bot game with a token, a casual game with a cookie."""
-        user, mode = request.user, message.mode
-        self.limits.check(new_games=user.account, new_games_from=request.address)
+    async def create_game(self, request: UserRequest, body: schema.GameRequest) -> Response:
+        """Start a game: a bot game with a token, or a casual game with a cookie."""
+        user, mode = request.user, body.mode
+        self.limits.check("new_games", user.account)
         if mode is UNSET:
             mode = BOT if user.bot_of else CASUAL
         _check_mode(user, mode)
-        game = await self.backend.do(GameService.begin_game, user.account, message.rules, mode)
+        facts = user.account, body.rules, mode
+        game = await self.write("game", request.caller, GameService.begin_game, *facts)
         response = _answer(messages.state_of(game, mine=True, autoplay=None), 201)
         response.headers["location"] = f"/api/games/{game.id}"
         request.set_cookies(response)
@@ -145,58 +139,58 @@ class Api(Site):
     async def game(self, request: UserRequest) -> schema.StateMessage:
         """Show the state of a game."""
         game, rooms = await self.visible_game(request), self.backend.rooms
-        room = await rooms.find(game)
+        room = await rooms.find(game, request.caller)
         await room.ready()
         state = room.state_for(request.user.account)
         rooms.release(room)
         return state
 
     async def turns(self, request: UserRequest, query: schema.TurnsQuery) -> schema.TurnsAnswer:
-        """List the turns of a finished game, each with the board and the score after it."""
+        """List the turns of a finished game, each with the board and the score after the turn."""
         game = await self.visible_game(request)
-        games = self.backend.rooms.games
-        self.limits.check(replays=request.address)
-        return await self.limits.replaying.do(request.address, turns_answer, games, game, query)
+        return await self.read("turns", request.caller, turns_answer, game, query)
 
     async def record(self, request: UserRequest) -> Response:
-        """Send the record of a finished game."""
+        """Send a finished game's record."""
         return await send_record(self, request)
 
     async def stream(self, request: UserRequest) -> Response:
-        """Stream a game live: its state, then each event, until it is over."""
+        """Stream a game live: first its state, then its events, until the game is over."""
         game = await self.visible_game(request)
         if request.method == "HEAD":
             return Response(media_type=NDJSON)
-        return GameStream(self, await self.backend.rooms.find(game), request)
+        return GameStream(self, await self.backend.rooms.find(game, request.caller), request)
 
     async def review(self, request: UserRequest, query: schema.TurnsQuery) -> schema.ReviewAnswer:
-        """Show the state of a finished game's review, with some of its moves."""
+        """Show the state of a finished game's review, and some of the reviewed moves."""
         game = await self.visible_game(request)
-        return await self.backend.do(review_answer, game, query.first, query.limit)
+        return await self.read(
+            "turns", request.caller, review_answer, game, query.first, query.limit
+        )
 
     async def request_review(
         self, request: UserRequest, body: schema.ReviewRequest
     ) -> schema.ReviewAnswer:
-        """Request the review of a finished game; repeated requests have no effect."""
+        """Request the review of a finished game. Repeated requests have no effect."""
         game = await self.visible_game(request)
-        await self.reviews.request(game, request.user.account, request.address, body.level)
+        await self.reviews.request(game, request.caller, body.level)
         return await self.backend.do(review_answer, game)
 
-    async def move(self, request: UserRequest, message: schema.MoveBody) -> Response:
-        """Make a move; the response is sent when the move is stored."""
+    async def move(self, request: UserRequest, body: schema.MoveBody) -> Response:
+        """Make a move. The response is sent after the move has been stored."""
         arrived, user, rooms = time.monotonic(), request.user, self.backend.rooms
         await self.limits.pace(user.account, is_program=user.bot_of is not None)
-        room = await rooms.find_own(request.game, user.account)
+        room = await rooms.find_own(request.game, request.caller)
         client = Client(user.account)
         rooms.enter(client, room)
         try:
             _check_mode(user, room.game.info.mode)
             await room.loaded()
-            direction = Direction.parse(message.direction)
+            direction = Direction.parse(body.direction)
             room.end_autoplay()
             if user.bot_of:
                 rooms.keep(room)
-            events = room.game.move(message.number, direction, arrived)
+            events = room.game.move(body.number, direction, arrived)
             room.broadcast(events, client)
             frame = await client.next() or b""
         finally:
@@ -226,17 +220,17 @@ class GameStream(StreamingResponse):
     """
 
     def __init__(self, api: Api, room: Room, request: UserRequest) -> None:
-        # The second header turns off nginx's buffering.
+        # The second header turns off the buffering of nginx.
         headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
         super().__init__(self._lines(), headers=headers, media_type=NDJSON)
         self._api, self._room, self._address = api, room, request.address
         self._client = Client(request.user.account, request.user.session)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Join the room and send its messages.
+        """Join the room of the game, and send the room's messages.
 
         Raises:
-            ActionRejected: If too many connections are open (``busy``).
+            ActionRejected: If too many streams are open (``busy``).
         """
         client, rooms = self._client, self._api.backend.rooms
         with self._api.limits.sockets.held(self._address) as is_free:
@@ -270,10 +264,10 @@ class GameStream(StreamingResponse):
 
 
 def _check_mode(user: User, mode: str) -> None:
-    """Reject ranked and daily games of people, who must play them on the website.
+    """Reject ranked and daily games by people, who must play them on the website.
 
     Raises:
-        ActionRejected: If the API does not play the mode (``mode``).
+        ActionRejected: If games of this mode cannot be played through the API (``mode``).
     """
     if not user.bot_of and mode != CASUAL:
         text = f"{mode} games are not played here: programs use a token, people the page"
@@ -285,7 +279,7 @@ def _answer(answer: object, status: int = 200) -> Response:
 
 
 async def _body(request: UserRequest, kind: type[msgspec.Struct]) -> msgspec.Struct:
-    """Return the decoded body of a request.
+    """Return the body of a request, decoded to a type.
 
     Raises:
         HTTPException: If the body is not JSON.
@@ -297,7 +291,7 @@ async def _body(request: UserRequest, kind: type[msgspec.Struct]) -> msgspec.Str
 
 
 async def _json(request: UserRequest) -> tuple[str, object]:
-    """Return the body of a request, as text and decoded."""
+    """Return the body of a request, as text and as decoded JSON."""
     try:
         text = (await request.body()).decode()
         return text, msgspec.json.decode(text)  # rejects lone surrogates, unlike `json`
@@ -310,10 +304,10 @@ async def _json(request: UserRequest) -> tuple[str, object]:
 
 
 def _position(message: schema.PositionRequest) -> tuple[Rules, Board]:
-    """Return a request's rules and board. By default, the rules are classic, in the board's size.
+    """Return the rules and the board in a request. The default rules are classic.
 
     Raises:
-        ActionRejected: If the rules are invalid or not allowed on a server.
+        ActionRejected: If the rules are invalid, or are not allowed on a server.
         BoardError: If the board is invalid or has the wrong size.
     """
     board = Board.from_rows(message.board)
@@ -328,7 +322,7 @@ def _position(message: schema.PositionRequest) -> tuple[Rules, Board]:
 
 
 def _verified(text: str, secret: str | None) -> schema.VerifiedAnswer:
-    """Verify a record. With a secret, verify its tiles as well.
+    """Verify a record and, if a secret is given, its tiles.
 
     Raises:
         ActionRejected: If the record is too long (``length``) or its rules are not allowed on a
@@ -355,27 +349,34 @@ def _verified(text: str, secret: str | None) -> schema.VerifiedAnswer:
 # Endpoints
 
 
-@dataclass(frozen=True)
+@dataclass
 class Endpoint:
-    """An endpoint of the API and the types it uses.
+    """An endpoint of the API, with the types of its requests and responses.
 
     Attributes:
-        path: The URL path; ``{game}`` is a game id.
-        view: A method of `Api` that takes the request and, if declared, its body and query.
-        answer: Type of the response, or of each line of a stream.
-        body: Type of the request body. Endpoints with a body use POST, others GET.
-        query: Type of the query parameters.
+        path: The URL path, in which ``{game}`` is a game id.
+        view: A method of `Api`, which receives the request and, if declared, its body and query.
+        answer: Type of the response, or of each line in a stream. Defaults to the view's type.
+        body: Type of the request body. Defaults to the view's type. Endpoints with a body use POST,
+            and all others GET.
         status: Status of a successful response.
         media: Media type of the response.
+        query: Type of the query parameters.
     """
 
     path: str
     view: Callable[..., Awaitable[Any]]
-    answer: Any
+    answer: Any = None
     body: Any = None
-    query: type[msgspec.Struct] | None = None
     status: int = 200
     media: str = JSON
+    query: type[msgspec.Struct] | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        types = get_type_hints(self.view)
+        self.answer = self.answer or types["return"]
+        self.body = self.body or types.get("body")
+        self.query = types.get("query")
 
     @property
     def method(self) -> str:
@@ -389,13 +390,13 @@ class Endpoint:
 
     @property
     def fields(self) -> list[str]:
-        """Names of the fields of the body and the query."""
+        """Names of all fields in the body and the query."""
         kinds = [each for each in (self.body, self.query) if each not in (None, Json)]
-        return [field.encode_name for kind in kinds for field in msgspec.structs.fields(kind)]
+        return [each.encode_name for kind in kinds for each in msgspec.structs.fields(kind)]
 
     @property
     def is_for_players(self) -> bool:
-        """Whether the endpoint requires a user, identified by token or cookie."""
+        """Whether requests need a user, who is identified by a token or a cookie."""
         return self.path.startswith(("/api/bot", "/api/games"))
 
     async def respond(self, api: Api, request: UserRequest) -> Response:
@@ -417,48 +418,39 @@ class Endpoint:
 
 _GAME = "/api/games/{game}"
 ENDPOINTS = (
-    Endpoint("/api/rules", Api.rules, list[schema.RulesInfo]),
-    Endpoint("/api/rules/check", Api.check_rules, schema.RulesInfo, query=schema.RulesQuery),
-    Endpoint("/api/players", Api.players, list[schema.PlayerInfo]),
-    Endpoint("/api/boards/slides", Api.slides, schema.SlidesAnswer, schema.PositionRequest),
-    Endpoint("/api/hints", Api.hint, schema.HintAnswer, schema.AdviceRequest),
-    Endpoint("/api/records/verify", Api.verify, schema.VerifiedAnswer, Json, schema.VerifyQuery),
-    Endpoint(
-        "/api/leaderboards",
-        Api.leaderboard,
-        schema.LeaderboardAnswer,
-        query=schema.LeaderboardQuery,
-    ),
-    Endpoint("/api/bot", Api.me, schema.BotAnswer),
-    Endpoint("/api/games", Api.create_game, schema.StateMessage, schema.GameRequest, status=201),
-    Endpoint(_GAME, Api.game, schema.StateMessage),
-    Endpoint(
-        f"{_GAME}/moves", Api.move, schema.EventsMessage | schema.StateMessage, schema.MoveBody
-    ),
+    Endpoint("/api/rules", Api.rules),
+    Endpoint("/api/rules/check", Api.check_rules),
+    Endpoint("/api/players", Api.players),
+    Endpoint("/api/boards/slides", Api.slides),
+    Endpoint("/api/hints", Api.hint),
+    Endpoint("/api/records/verify", Api.verify, body=Json),
+    Endpoint("/api/leaderboards", Api.leaderboard),
+    Endpoint("/api/bot", Api.me),
+    Endpoint("/api/games", Api.create_game, schema.StateMessage, status=201),
+    Endpoint(_GAME, Api.game),
+    Endpoint(f"{_GAME}/moves", Api.move, schema.EventsMessage | schema.StateMessage),
     Endpoint(
         f"{_GAME}/stream",
         Api.stream,
         schema.StateMessage | schema.EventsMessage | schema.RejectedMessage,
         media=NDJSON,
     ),
-    Endpoint(f"{_GAME}/turns", Api.turns, schema.TurnsAnswer, query=schema.TurnsQuery),
+    Endpoint(f"{_GAME}/turns", Api.turns),
     Endpoint(f"{_GAME}/record", Api.record, schema.RecordAnswer),
-    Endpoint(f"{_GAME}/review", Api.review, schema.ReviewAnswer, query=schema.TurnsQuery),
-    Endpoint(
-        f"{_GAME}/review", Api.request_review, schema.ReviewAnswer, schema.ReviewRequest, status=202
-    ),
+    Endpoint(f"{_GAME}/review", Api.review),
+    Endpoint(f"{_GAME}/review", Api.request_review, status=202),
 )
 
 
 def api_routes(api: Api) -> list[Route]:
-    """Return the routes of all endpoints and of the OpenAPI description."""
+    """Return the routes of all endpoints, and the route of the OpenAPI description."""
     routes = [Route("/api/openapi.json", description), Route("/api/docs", documentation)]
     paths = dict.fromkeys(each.path for each in ENDPOINTS)
     return [*routes, *(_route(api, path) for path in paths)]
 
 
 def _route(api: Api, path: str) -> Route:
-    """Return the route of a path, for all of its HTTP methods."""
+    """Return the route for all HTTP methods of a path."""
     by_method = {each.method: each for each in ENDPOINTS if each.path == path}
 
     async def endpoint(request: Request) -> Response:
@@ -507,7 +499,7 @@ def document() -> Json:
         if each.query is not None:
             fields = components[each.query.__name__]["properties"]
             operation["parameters"] = [
-                {"name": name, "in": "query", "schema": field} for name, field in fields.items()
+                {"name": name, "in": "query", "schema": kind} for name, kind in fields.items()
             ]
         if each.body is not None:
             body = {"content": {JSON: by_kind[repr(each.body)]}}

@@ -15,16 +15,20 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from py2048.core.language import _
+from py2048.server.bounds import MAX_COMPRESSED
 
 STATIC = Path(__file__).parents[1] / "static"
-LASTING = "public, max-age=31536000, immutable"
-WORKER = "js/worker.js"  # the service worker, whose scope is the whole site
+LASTING = "max-age=31536000, immutable"
+WORKER = "js/worker.js"  # The service worker, which controls the whole site.
 
 _VERSION_DIGITS = 12
-_COMMENTS = re.compile(rb"^[ \t]*(?://.*|/\*\*(?:[^*]|\*(?!/))*\*/)$", re.MULTILINE)
+_UNNEEDED = {
+    ".css": re.compile(rb"^[ \t]+|/\*(?:[^*]|\*(?!/))*\*/", re.MULTILINE),
+    ".js": re.compile(rb"^[ \t]*(?:(?://.*|/\*\*(?:[^*]|\*(?!/))*\*/)$)?", re.MULTILINE),
+}
 _TYPES = {
-    ".css": "text/css; charset=utf-8",
-    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css",
+    ".js": "text/javascript",
     ".png": "image/png",
     ".svg": "image/svg+xml",
     ".ttf": "font/ttf",
@@ -35,15 +39,15 @@ _TYPES = {
 class Assets:
     """The files served below ``/static``: the folder ``static/`` and generated files.
 
-    Every path begins with a version, which is a hash of the contents of all files. Modules can
-    therefore import each other by relative paths, the content of a URL never changes, and a page
-    never mixes files of two server versions.
+    Every path begins with a version: a hash of the contents of all files. Modules can therefore
+    import each other by relative paths, and the content of a URL never changes. A page never mixes
+    files of two server versions.
 
     Args:
-        made: Contents of generated files by name.
-        sources: Source file of each generated file, by name. Files are generated on the first
-            request.
-        make: Generates a file's contents from its source.
+        made: Contents of generated files, by name.
+        sources: Source file of each generated file, by name. A file is generated when it is first
+            requested.
+        make: Function that generates a file's contents from its source.
     """
 
     def __init__(
@@ -72,7 +76,7 @@ class Assets:
         return f"/static/{self.version}/{name}"
 
     def content(self, name: str) -> bytes:
-        """Return the contents of a file; the first call may take a second.
+        """Return the contents of a file. The first call may take a second.
 
         Raises:
             KeyError: If there is no such file.
@@ -83,7 +87,7 @@ class Assets:
         return found
 
     async def file(self, request: Request) -> Response:
-        """Serve a file. Responses for an outdated version are not cacheable."""
+        """Serve a file. Responses for outdated versions are not cacheable."""
         path = request.path_params["path"]
         version, _slash, rest = path.partition("/")
         name = path if path in self._files else rest
@@ -104,16 +108,14 @@ class Assets:
 
 
 def _content(path: Path) -> bytes:
-    """Return a file's contents without comments; line numbers in scripts are preserved."""
-    content = path.read_bytes()
-    if path.suffix == ".css":
-        return re.sub(rb"/\*.*?\*/", b"", content, flags=re.DOTALL)
-    if path.suffix != ".js":
-        return content
-    return _COMMENTS.sub(lambda found: b"\n" * found[0].count(b"\n"), content)
+    """Return a file's contents without comments and indentation; line numbers are preserved."""
+    content, unneeded = path.read_bytes(), _UNNEEDED.get(path.suffix)
+    return (
+        unneeded.sub(lambda found: b"\n" * found[0].count(b"\n"), content) if unneeded else content
+    )
 
 
-@lru_cache(maxsize=256)
+@lru_cache(MAX_COMPRESSED)
 def compressed(content: bytes) -> bytes:
-    """Return contents compressed with gzip at the highest level."""
+    """Compress contents with gzip at the highest level."""
     return gzip.compress(content, 9, mtime=0)

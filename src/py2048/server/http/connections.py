@@ -1,8 +1,8 @@
-"""HTTP connections, limited in number and protected against slow clients.
+"""HTTP connections, limited in number and protected from slow clients.
 
-A connection is idle while the server waits for the head of its next request. Idle connections
-are cheap for an attacker to keep, so they never block other clients: when an address or the
-server reaches its limit, the connection that has been idle longest is closed.
+A connection is idle while the server waits for the head of its next request. An attacker can keep
+many idle connections at low cost, so idle connections never block other clients. If an address or
+the server reaches its limit, the connection that has been idle longest is closed.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 from py2048.server.http.middleware import network_of
 
 SHUTDOWN_HOOK = "py2048.shutdown"
-"""Scope key of a function that ends an endless response on shutdown."""
+"""ASGI scope key for a function that ends an endless response on shutdown."""
 SOCKET = "py2048.socket"
-"""Scope key of a WebSocket's `SocketConnection`."""
+"""ASGI scope key for a WebSocket's `SocketConnection`."""
 
 WRITE_TIMEOUT_S = 30.0
 MAX_HEAD = 16 * 1024  # bytes
@@ -29,21 +29,27 @@ HEAD_TIMEOUT_S = 10.0
 
 class _Droppable(Protocol):
     def drop(self) -> None:
-        """Abort the connection and remove it from `Connections` immediately."""
+        """Abort the connection, and remove it from `Connections` immediately."""
 
 
 class Connections:
-    """Limits the number of connections and closes idle ones to make room.
+    """Limits the number of connections, and closes idle connections when the limit is reached.
 
     Args:
         max_connections: Maximum total number.
         max_each: Maximum number per address.
-        is_proxy: Tells whether a host is a trusted proxy, which has no limit per address.
+        is_proxy: Function that returns whether a host is a trusted proxy. `max_each` does not apply
+            to trusted proxies.
     """
 
     def __init__(
-        self, max_connections: int, max_each: int, is_proxy: Callable[[str], bool]
+        self,
+        max_connections: int,
+        max_each: int,
+        is_proxy: Callable[[str], bool],
+        head_timeout_s: float = HEAD_TIMEOUT_S,
     ) -> None:
+        self.head_timeout_s = head_timeout_s
         self._max = max_connections
         self._max_each = max_each
         self._is_proxy = is_proxy
@@ -52,7 +58,7 @@ class Connections:
         self._idle: OrderedDict[_Droppable, str] = OrderedDict()  # longest idle first
 
     def enter(self, connection: _Droppable, host: str) -> bool:
-        """Add an idle connection; return False if there is no room for it."""
+        """Add an idle connection; return False if a limit is reached and none can be dropped."""
         network = network_of(host)
         is_crowded = self._counts[network] >= self._max_each and not self._is_proxy(host)
         if is_crowded or len(self._networks) >= self._max:
@@ -70,7 +76,7 @@ class Connections:
             self._idle[connection] = self._networks[connection]
 
     def mark_busy(self, connection: _Droppable) -> None:
-        """Mark a connection as no longer idle."""
+        """Mark a connection as busy, so that it is not closed to make room."""
         self._idle.pop(connection, None)
 
     def leave(self, connection: _Droppable) -> None:
@@ -83,23 +89,21 @@ class Connections:
 
 
 class HttpConnection(H11Protocol):
-    """An HTTP connection that closes if the client sends heads or reads responses too slowly.
+    """An HTTP connection that is closed if the client sends heads or reads responses too slowly.
 
     Args:
         connections: The registry that limits connections.
-        timeout_s: Time limit for the head of a request.
         uvicorn_args: Arguments for uvicorn's protocol class.
     """
 
-    def __init__(self, connections: Connections, timeout_s: float, **uvicorn_args: Any) -> None:
+    def __init__(self, connections: Connections, **uvicorn_args: Any) -> None:
         super().__init__(**uvicorn_args)
         self._connections = connections
-        self._timeout_s = timeout_s
         self._timer: asyncio.TimerHandle | None = None
         self._write_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Register the connection, or drop it if there is no room."""
+        """Register the connection, or drop it if the limit is reached."""
         super().connection_made(transport)
         if self._connections.enter(self, self.client[0] if self.client else ""):
             self._become_idle()
@@ -107,7 +111,7 @@ class HttpConnection(H11Protocol):
             self.drop()
 
     def data_received(self, data: bytes) -> None:
-        """Parse data in chunks, so that h11 detects oversized heads."""
+        """Parse the data in chunks, so that h11 detects heads that are too large."""
         for first in range(0, len(data), MAX_HEAD):
             if not self.transport.is_closing():
                 super().data_received(data[first : first + MAX_HEAD])
@@ -118,10 +122,10 @@ class HttpConnection(H11Protocol):
             self._connections.mark_busy(self)
 
     def on_response_complete(self) -> None:
-        """Wait for the next request; close the connection if the client pipelines requests.
+        """Wait for the next request. If the client pipelines requests, close the connection.
 
-        Browsers and proxies never pipeline. Closing the connection ensures that a burst of
-        thousands of requests gets only one response.
+        Browsers and proxies never pipeline requests. If a client sends thousands of requests at
+        once, it gets only one response before the connection closes.
         """
         self._become_idle()
         if self.conn.their_state is h11.DONE and self.conn.trailing_data[0]:
@@ -134,7 +138,7 @@ class HttpConnection(H11Protocol):
         super().handle_websocket_upgrade(event)
 
     def shutdown(self) -> None:
-        """Close the connection after the current response; end the response if it is endless."""
+        """Close the connection after the current response. An endless response is ended."""
         super().shutdown()
         cycle: RequestResponseCycle | None = self.cycle
         if cycle is not None and callable(end := cycle.scope.get(SHUTDOWN_HOOK)):
@@ -146,7 +150,7 @@ class HttpConnection(H11Protocol):
         super().connection_lost(exc)
 
     def pause_writing(self) -> None:
-        """Drop the connection if the client does not read for `WRITE_TIMEOUT_S`."""
+        """Drop the connection if the client reads no data for `WRITE_TIMEOUT_S` seconds."""
         super().pause_writing()
         self._write_timer = self.loop.call_later(WRITE_TIMEOUT_S, self.drop)
 
@@ -164,7 +168,7 @@ class HttpConnection(H11Protocol):
     def _become_idle(self) -> None:
         if self._timer:
             self._timer.cancel()
-        self._timer = self.loop.call_later(self._timeout_s, self.drop)
+        self._timer = self.loop.call_later(self._connections.head_timeout_s, self.drop)
         self._connections.mark_idle(self)
 
     def _unregister(self) -> None:

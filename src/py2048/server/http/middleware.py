@@ -1,4 +1,4 @@
-"""Security middleware: rejects unwanted requests and adds security headers."""
+"""Security middleware, which rejects unwanted requests and adds security headers."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from py2048.core.language import _, first_supported, language_of_header, use_language
+from py2048.server.bounds import MAX_NETWORKS
 from py2048.server.http.assets import WORKER
 from py2048.server.http.limits import RateLimits
 from py2048.server.http.monitoring import Metrics, begin_request, redacted_path
@@ -30,12 +31,14 @@ MAX_BODY = 8 * 1024  # Bytes.
 MAX_RECORD = 512 * 1024  # Bytes.
 RECORDS_PATH = "/api/records/verify"
 BODY_TIMEOUT_S = 10.0
+REFUSAL_DELAY_S = 1.0  # Slows down clients that send requests one after another.
 
 _MAX_ADDRESS = 64  # characters
 FILES = "/static/"
 _CHEAP = ("/healthz", "/readyz", FILES)  # paths with a higher rate limit
 
-_UNCOMPRESSED = "/account"  # response lengths would leak secrets (BREACH)
+SOCKET_PATH = "/ws"
+_UNCOMPRESSED = ("/account", SOCKET_PATH)  # compressed secrets leak through the length (BREACH)
 
 _SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 _POLICY = (
@@ -56,12 +59,9 @@ _HEADERS = {
 LANGUAGE_COOKIE = "py2048_language"
 _LANGUAGE = re.compile(rf"\b{LANGUAGE_COOKIE}=(\w+)")
 # Scripts and styles are subject to the policy of the page that loads them, but a worker has its own
-# policy.
-_FILE_HEADERS = (
-    "x-content-type-options",
-    "cross-origin-resource-policy",
-    "strict-transport-security",
-)
+# policy. Static files are public and identical for all users. A first visit fetches about thirty
+# files.
+_FILE_HEADERS = ("x-content-type-options", "strict-transport-security")
 
 
 class SecurityMiddleware:
@@ -72,8 +72,8 @@ class SecurityMiddleware:
         settings: How the server is run.
         limits: Rate limits per address.
         metrics: Counts responses.
-        is_known_token: Tells whether a bearer token belongs to a program, whose moves have their
-            own limits.
+        is_known_token: Function that returns whether a bearer token belongs to a program. Moves by
+            programs have limits of their own.
     """
 
     def __init__(
@@ -122,8 +122,8 @@ class SecurityMiddleware:
             if message["type"] == "http.response.start":
                 status = message["status"]
                 is_file = status == 200 and path.startswith(FILES) and not path.endswith(WORKER)
-                extra = self._file_headers if is_file else self._headers
-                message = {**message, "headers": [*message["headers"], *extra, request_id]}
+                extra = self._file_headers if is_file else [*self._headers, request_id]
+                message = {**message, "headers": [*message["headers"], *extra]}
             await send(message)
 
         is_bot_move = self._is_bot_move(scope)
@@ -143,7 +143,7 @@ class SecurityMiddleware:
         if not is_bot_move:
             limit = "files" if path.startswith(_CHEAP) else "requests"
             if wait_s := self._limits.take(limit, address_of(scope)):
-                return refusal(429, _("too many requests: wait a moment"), "rate", wait_s)
+                return _late(refusal(429, _("too many requests: wait a moment"), "rate", wait_s))
         if scope.get("method") not in _SAFE_METHODS and (fault := self._cross_site_fault(headers)):
             return refusal(403, fault)
         length = headers.get("content-length", "0")
@@ -158,10 +158,10 @@ class SecurityMiddleware:
         return self._is_known_token(bearer_token(Headers(scope=scope)))
 
     def _cross_site_fault(self, headers: Headers) -> str | None:
-        """Return why a request counts as cross-site, or None if it is acceptable.
+        """Return why a request counts as cross-site, or None if the request is acceptable.
 
-        Websites cannot forge these headers. Clients other than browsers may omit them, but they do
-        not have a visitor's cookies.
+        Websites cannot forge these headers. Programs other than browsers may omit the headers, but
+        do not have a visitor's cookies.
         """
         if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
             return "this request comes from another site"
@@ -172,8 +172,18 @@ class SecurityMiddleware:
         return f"this server does not accept requests from pages of {origin[:100]}"
 
 
+def _late(app: ASGIApp) -> ASGIApp:
+    """Delay a response by `REFUSAL_DELAY_S`."""
+
+    async def respond(scope: Scope, receive: Receive, send: Send) -> None:
+        await asyncio.sleep(REFUSAL_DELAY_S)
+        await app(scope, receive, send)
+
+    return respond
+
+
 def _limit_body(receive: Receive, max_bytes: int) -> Receive:
-    """Wrap `receive` to disconnect when the body is too large or too slow."""
+    """Wrap `receive` so that it disconnects clients whose body is too large or too slow."""
     deadline, left, is_complete = time.monotonic() + BODY_TIMEOUT_S, max_bytes, False
 
     async def limited() -> Message:
@@ -197,19 +207,19 @@ def max_body(path: str) -> int:
 
 
 def address_of(scope: Scope) -> str:
-    """Return the client's address, normalized by `network_of`."""
+    """Return the client's network address in the form of `network_of`."""
     return network_of((scope.get("client") or ("", 0))[0])
 
 
 def bearer_token(headers: Mapping[str, str]) -> str | None:
-    """Return the bearer token of a request, if any."""
+    """Return the bearer token of a request, or None."""
     scheme, _, token = headers.get("authorization", "").partition(" ")
     return token.strip() if scheme.lower() == "bearer" else None
 
 
-@functools.lru_cache(maxsize=4096)
+@functools.lru_cache(MAX_NETWORKS)
 def network_of(host: str) -> str:
-    """Return the key for per-address limits: an IPv4 address or a /64 IPv6 network."""
+    """Return the key for limits per address: an IPv4 address or a /64 IPv6 network."""
     try:
         address = ipaddress.ip_address(host[:_MAX_ADDRESS].partition("%")[0])
     except ValueError:
@@ -222,7 +232,7 @@ def network_of(host: str) -> str:
 
 
 def _language_of(headers: Headers) -> str:
-    """Return the language chosen by cookie, or the best match for ``Accept-Language``."""
+    """Return the language in the cookie, or the best match for ``Accept-Language``."""
     if chosen := _LANGUAGE.search(headers.get("cookie", "")):
         return first_supported([chosen[1]])
     return language_of_header(headers.get("accept-language", ""))
@@ -237,7 +247,7 @@ def refusal(
         status: HTTP status.
         message: One line for users.
         reason: Machine-readable word, or empty.
-        wait_s: Seconds after which a retry may succeed; 0 if retrying does not help.
+        wait_s: Seconds after which a retry may succeed, or 0 if a retry cannot succeed.
         headers: Additional headers.
     """
     if wait_s:

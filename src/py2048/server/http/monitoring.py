@@ -1,7 +1,7 @@
 """Logs and metrics for operators.
 
-Logs are JSON lines on standard error, with request ids and without secrets. Metrics cover this
-process, or all workers together.
+Logs are JSON lines on standard error. Log lines contain request ids but no secrets. Metrics cover
+this process, or all workers together.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 import prometheus_client as prometheus
-from prometheus_client import Counter, Gauge
+from prometheus_client import Counter, Gauge, Summary
 from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 
 WORKERS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
-"""Environment variable with the folder for shared metrics, read when this module is imported."""
+"""Environment variable for the folder of shared metrics. This module reads it on import."""
 
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)  # seconds
 _UPDATE_PERIOD_S = 1.0
@@ -35,16 +35,16 @@ _request: ContextVar[str | None] = ContextVar("request", default=None)
 
 
 def begin_request() -> str:
-    """Start a request's log context and return its id."""
+    """Start the log context of a request, and return the request's id."""
     name = secrets.token_hex(8)
     _request.set(name)
     return name
 
 
 def redacted_path(path: str) -> str:
-    """Return a path without parts that could be a name or a secret.
+    """Return a URL path without the parts that could be a name or a secret.
 
-    Game ids and the segments of the site's own routes are kept.
+    Game ids and the fixed parts of the site's routes stay in the path.
     """
     parts = path.split("/")
     return "/".join(
@@ -74,11 +74,11 @@ class JsonFormatter(logging.Formatter):
 
 
 def log_config(level: str) -> dict[str, Any]:
-    """Return the configuration for `logging.config.dictConfig`; all logs go to standard error.
+    """Return the configuration for `logging.config.dictConfig`. All logs go to standard error.
 
     Args:
-        level: Minimum level for py2048, such as ``info``. Debug logs of libraries are always
-            disabled, because they contain cookies and messages.
+        level: Minimum level for logs of py2048, such as ``info``. Debug logs of libraries are
+            always disabled, because they contain cookies and messages.
     """
     minimum = logging.getLevelNamesMapping()[level.upper()]
     return {
@@ -92,35 +92,35 @@ def log_config(level: str) -> dict[str, Any]:
 
 
 def is_our_fault(record: logging.LogRecord) -> bool:
-    """Filter out errors that uvicorn logs but clients cause."""
+    """Filter out the errors in uvicorn's log that are caused by clients."""
     return "Invalid UTF-8" not in str(record.msg)
 
 
 class Metrics:
-    """Counters of this process, and gauges that are read on demand."""
+    """Counters of this process, and gauges that are read when metrics are requested."""
 
     def __init__(self) -> None:
         prometheus.disable_created_metrics()  # type: ignore[no-untyped-call]
         self._registry = registry = prometheus.CollectorRegistry()
         self._gauges: list[tuple[Gauge, Callable[[], float]]] = []
 
-        def counter(name: str, meaning: str) -> Counter:
-            return Counter(f"py2048_{name}", meaning, registry=registry)
+        def counter(name: str, meaning: str, *labels: str) -> Counter:
+            return Counter(f"py2048_{name}", meaning, labels, registry=registry)
 
         self.moves = counter("moves", "Turns written to the store")
         self.commits = counter("commits", "Transactions of the group commit")
         self.finished = counter("finished", "Games verified and counted")
         self.unverified = counter("unverified", "Games that failed the verification")
         self.refused = counter("refused", "Rejected actions of players")
-        self.limited = counter("limited", "Requests that came too fast")
+        self.limited = counter("limited", "Requests that came too fast", "limit")
+        time = "Processor time of expensive requests"
+        self.door_seconds = Summary("py2048_door_seconds", time, ["door"], registry=registry)
         self.storage_faults = counter("storage_faults", "Changes that could not be written")
         slow = "Sockets closed because the browser read too slowly"
         self.slow_readers = counter("slow_readers", slow)
         self.reviews = counter("reviews", "Reviews of finished games")
         self.failed_reviews = counter("failed_reviews", "Reviews that could not be computed")
-        self.responses = Counter(
-            "py2048_http_responses", "HTTP responses by class", ["status"], registry=registry
-        )
+        self.responses = counter("http_responses", "HTTP responses by class", "status")
         self.move_seconds = prometheus.Histogram(
             "py2048_move_seconds",
             "Time from an action to its acknowledgement",
@@ -128,7 +128,7 @@ class Metrics:
             registry=registry,
         )
         self.gauge("py2048_processes", "Processes that serve together", lambda: 1)
-        # The library's own process collector does not support several processes.
+        # The library's `ProcessCollector` does not support several processes.
         self._process = prometheus.ProcessCollector(registry=None)
         self._of_process = {
             each.name: self._gauge(each.name, metric.documentation)
@@ -137,7 +137,7 @@ class Metrics:
         }
 
     def gauge(self, name: str, meaning: str, value: Callable[[], float]) -> None:
-        """Register a gauge; the values of all workers are added up."""
+        """Register a gauge. The values of all workers are added."""
         self._gauges.append((self._gauge(name, meaning), value))
 
     def _gauge(self, name: str, meaning: str) -> Gauge:
@@ -163,7 +163,7 @@ class Metrics:
         return prometheus.generate_latest(shared)
 
     async def keep_current(self) -> None:
-        """Periodically publish this worker's gauges to the other workers, until cancelled."""
+        """Periodically publish the gauges of this worker to the other workers, until cancelled."""
         while os.environ.get(WORKERS_FOLDER):
             self._set_gauges()
             await asyncio.sleep(_UPDATE_PERIOD_S)

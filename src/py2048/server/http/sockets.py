@@ -1,13 +1,14 @@
-"""WebSocket connections whose incoming frames are metered before they are parsed.
+"""WebSocket connections that meter incoming frames before parsing them.
 
-This module is imported when the first WebSocket is opened, so that importing uvicorn's WebSocket
-protocol does not delay the first page.
+This module is imported when the first WebSocket is opened, so that the import of uvicorn's
+WebSocket protocol does not delay the first page.
 """
 
 from __future__ import annotations
 
 import asyncio
 import random
+from collections.abc import Callable
 from typing import Any
 
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
@@ -15,27 +16,31 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from py2048.server.http.connections import SOCKET, Connections
 from py2048.server.http.limits import TokenBuckets
 
-_CHUNK = 512  # Bytes parsed per token; fewer than 100 frames fit into them.
-_MIN_PAUSE_S = 0.05  # Limits polling while many sockets of an address wait for tokens.
+_CHUNK = 512  # Number of bytes parsed per token, enough for fewer than 100 frames.
+_TEXT = 0x81  # First byte of an unfragmented text frame.
+_MIN_PAUSE_S = 0.05  # Limits how often an address's sockets poll for tokens.
 
 
 class SocketConnection(WebSocketsSansIOProtocol):
     """A WebSocket connection with backpressure for clients that send too much.
 
-    Every frame (including pings, pongs and fragments) and every 512 bytes cost one token of the
-    client's address. While the address has no tokens, incoming data is not read. The connection is
-    dropped if the handshake takes too long.
+    Every frame (including pings, pongs and fragments) and every 512 bytes costs the client's
+    address one token. The connection stops reading while the address has no tokens. The connection
+    is dropped if the head of the handshake takes too long.
 
     Args:
         connections: The registry that limits connections.
         meter: Token buckets by address.
-        timeout_s: Time limit for the handshake.
         uvicorn_args: Arguments for uvicorn's protocol class.
+
+    Attributes:
+        take_now: Function that tries to handle a text message without waiting, and returns whether
+            it succeeded. Only called if no other messages are queued; uvicorn queues the rest.
     """
 
-    def __init__(
-        self, connections: Connections, meter: TokenBuckets, timeout_s: float, **uvicorn_args: Any
-    ) -> None:
+    take_now: Callable[[bytes], bool] = staticmethod(lambda _message: False)
+
+    def __init__(self, connections: Connections, meter: TokenBuckets, **uvicorn_args: Any) -> None:
         super().__init__(**uvicorn_args)
         self._connections = connections
         self._meter = meter
@@ -43,10 +48,10 @@ class SocketConnection(WebSocketsSansIOProtocol):
         self._unread = bytearray()
         self._frames = 0
         self._is_throttled = False
-        self._timer = self.loop.call_later(timeout_s, self._drop_without_handshake)
+        self._timer = self.loop.call_later(connections.head_timeout_s, self.drop)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Register the connection, replacing the HTTP connection that was upgraded."""
+        """Register the connection in place of the HTTP connection that was upgraded."""
         super().connection_made(transport)
         self._connections.enter(self, self.client[0] if self.client else "")
         self._connections.mark_busy(self)
@@ -58,7 +63,7 @@ class SocketConnection(WebSocketsSansIOProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Parse data as far as tokens allow; drop clients that send data during the handshake."""
+        """Parse data while tokens are left. Drop clients that send data during the handshake."""
         if not self.handshake_initiated:
             super().data_received(data)
         elif not self.handshake_complete:  # browsers wait, and uvicorn mishandles early data
@@ -76,7 +81,7 @@ class SocketConnection(WebSocketsSansIOProtocol):
             if wait_s := self._meter.take(self._address):
                 self._is_throttled = True
                 self.transport.pause_reading()
-                # The jitter lets sockets of one address take turns.
+                # Because of the jitter, the sockets of an address take turns.
                 pause_s = random.uniform(1, 2) * max(wait_s, _MIN_PAUSE_S)
                 self._timer = self.loop.call_later(pause_s, self._parse)
                 return
@@ -84,39 +89,54 @@ class SocketConnection(WebSocketsSansIOProtocol):
             del self._unread[:_CHUNK]
             self._frames = 0
             super().data_received(chunk)
-            self._meter.charge(self._address, max(0, self._frames - 1))
+            if self._frames > 1:
+                self._meter.charge(self._address, self._frames - 1)
         if was_throttled and not (self.read_paused or self.transport.is_closing()):
             self.transport.resume_reading()
 
     def handle_events(self) -> None:
-        """Charge for the parsed frames, then handle them."""
+        """Charge tokens for the parsed frames, then handle the frames."""
         self._frames = len(self.conn.events)
         super().handle_events()
 
+    def send_receive_event_to_app(self) -> None:
+        """Pass the message to `take_now` if it arrived alone. Queue it if it is not handled."""
+        is_alone = self._frames == 1 and not self._unread and self.queue.empty()
+        is_text = self.curr_msg_data_type == "text"
+        if not (is_alone and is_text and self.take_now(b"".join(self.frames))):
+            super().send_receive_event_to_app()
+
     def handle_connect(self, event: Any) -> None:
-        """Expose this connection in the scope of a valid handshake."""
+        """Add this connection to the scope of a valid handshake.
+
+        The client has sent the whole head, so the time limit no longer applies.
+        """
+        self._timer.cancel()
         super().handle_connect(event)
         if not self.close_sent:  # set if the handshake was invalid
             extensions: dict[str, Any] = self.scope["extensions"]
             extensions[SOCKET] = self
 
     def count_for(self, address: str) -> None:
-        """Charge the frames to this address, which may come from a proxy's header."""
+        """Charge future frames to this address, which a trusted proxy may have reported."""
         self._address = address
 
+    def forget_head(self) -> None:
+        """Free the handshake's head, which would occupy 3 kB until the connection closes."""
+        del self.request, self.response
+        list.clear(self.scope["headers"])  # type: ignore[arg-type]
+
     def write_now(self, frame: bytes) -> bool:
-        """Write a text frame if the socket is ready; return whether it was written."""
+        """Write a text frame if the socket is ready. Return whether the frame was written."""
+        size = len(frame)
         is_open = self.conn.state.name == "OPEN" and not self.transport.is_closing()
-        if not (is_open and self.writable.is_set()):
+        if not (is_open and self.writable.is_set() and size < 1 << 16):
             return False
-        self.conn.send_text(frame)
-        self.transport.write(b"".join(self.conn.data_to_send()))
+        # Without extensions, a server's text frame is its opcode and length, then the text.
+        head = bytes((_TEXT, size)) if size < 126 else bytes((_TEXT, 126)) + size.to_bytes(2)
+        self.transport.write(head + frame)
         return True
 
     def drop(self) -> None:
-        """Abort the connection without a close frame."""
+        """Abort the connection without sending a close frame."""
         self.transport.abort()
-
-    def _drop_without_handshake(self) -> None:
-        if not self.handshake_complete:
-            self.drop()

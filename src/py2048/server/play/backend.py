@@ -1,4 +1,4 @@
-"""Access to the store and the rooms; both are opened in the background."""
+"""Access to the store and the rooms, which are opened in the background."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 from py2048.app.storage import open_store
 from py2048.core.errors import StorageError
+from py2048.server.admission import Admission
 from py2048.server.cache import TimedCache
 from py2048.server.http.monitoring import Metrics
 from py2048.server.play.changes import GameNotices
@@ -22,20 +23,20 @@ _log = logging.getLogger("py2048.web")
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
-_OPEN_DELAY_S = 0.3  # The first page should not wait for database libraries to load.
+_OPEN_DELAY_S = 0.3  # Loading the database libraries must not delay the first page.
 _FIRST_RETRY_S, _MAX_RETRY_S = 0.5, 10.0
 _CHECK_TTL_S = 1.0
-_CHECK_TIMEOUT_S = 1.5  # Proxies in deploy/ give up after 2 or 3 seconds.
+_CHECK_TIMEOUT_S = 1.5  # The proxies in deploy/ give up after 2 or 3 seconds.
 
 
 class Backend:
-    """The store of a server and the rooms on it.
+    """The store of a server, and the rooms of its games.
 
-    The store opens in the background, so the first page does not wait for the database.
+    The store is opened in the background, so that the first page does not wait for the database.
     """
 
-    def __init__(self, settings: ServerSettings, metrics: Metrics) -> None:
-        self._metrics = metrics
+    def __init__(self, settings: ServerSettings, metrics: Metrics, admission: Admission) -> None:
+        self._metrics, self._admission = metrics, admission
         self._open_store = partial(
             open_store,
             settings.database,
@@ -46,7 +47,8 @@ class Backend:
         self._wanted = asyncio.Event()
         self._opened_or_failed = asyncio.Event()
         self._rooms: Rooms | None = None
-        self._checks = TimedCache(_CHECK_TTL_S)
+        self._checks = TimedCache(_CHECK_TTL_S, 1)
+        self._late_fault = StorageError("the store does not answer", "slow")
         gauge = metrics.gauge
         gauge("py2048_tables", "Open games", lambda: len(self._rooms.open) if self._rooms else 0)
 
@@ -75,12 +77,12 @@ class Backend:
 
     @property
     def is_deaf(self) -> bool:
-        """Whether notices from other processes cannot be received at the moment."""
+        """Whether notices from other processes are currently unavailable."""
         notices = self._rooms.notices if self._rooms else None
         return bool(notices and notices.fault)
 
     async def ready(self) -> Rooms:
-        """Wait until the store is open or opening it has failed.
+        """Wait until the store is open, or raise the error that prevents this.
 
         Raises:
             StorageError: If the store cannot be opened.
@@ -92,29 +94,37 @@ class Backend:
     async def do(
         self, call: Callable[Concatenate[GameService, _P], _T], *args: _P.args, **kwargs: _P.kwargs
     ) -> _T:
-        """Run a blocking call on the game service in a thread, once the store is open.
+        """Call a blocking method of the game service in a thread, once the store is open.
 
         Raises:
             StorageError: If the store cannot be opened.
         """
         rooms = await self.ready()
-        return await rooms.in_thread(call, rooms.games, *args, **kwargs)
+        return await asyncio.to_thread(call, rooms.games, *args, **kwargs)
 
     async def check_store(self) -> None:
-        """Write to the store to see whether it works, at most once a second.
+        """Check that the store works by writing to it, at most once a second.
 
         Raises:
-            StorageError: If the write fails or takes too long.
+            StorageError: If the write fails, or takes too long (``slow``). A locked store counts as
+                slow until a write has given up waiting for the lock.
         """
-        rooms = self.rooms
-        check = partial(rooms.in_thread, rooms.games.store.settings.check_writable)
         try:
-            await asyncio.wait_for(self._checks.get("writable", check), _CHECK_TIMEOUT_S)
+            await asyncio.wait_for(self._checks.get("writable", self._check), _CHECK_TIMEOUT_S)
         except TimeoutError:
-            raise StorageError("the store does not answer", "slow") from None
+            raise self._late_fault from None
+
+    async def _check(self) -> None:
+        rooms = self.rooms
+        try:
+            await asyncio.to_thread(rooms.games.store.settings.check_writable)
+        except StorageError as error:
+            self._late_fault = error
+            raise
+        self._late_fault = StorageError("the store does not answer", "slow")
 
     async def open(self) -> Rooms:
-        """Open the store, retrying until it succeeds."""
+        """Open the store, and retry until this succeeds."""
         with suppress(TimeoutError):
             await asyncio.wait_for(self._wanted.wait(), _OPEN_DELAY_S)
         wait_s = _FIRST_RETRY_S
@@ -129,11 +139,11 @@ class Backend:
                 wait_s = min(2 * wait_s, _MAX_RETRY_S)
             else:
                 notices = GameNotices(store) if store.notices.can_listen else None
-                self._rooms = Rooms(store, self._metrics, notices)
+                self._rooms = Rooms(store, self._metrics, self._admission, notices)
         self._opened_or_failed.set()
         return self._rooms
 
     async def close(self) -> None:
-        """Write all changes and close the store."""
+        """Write all pending changes, and close the store."""
         if self._rooms is not None:
             await self._rooms.close()

@@ -1,8 +1,8 @@
-"""Battles: two to eight players who start together on the same tiles and play for some minutes.
+"""Battles: two to eight players start together on the same tiles and play for some minutes.
 
-All games of a battle draw their tiles from one secret, as daily games do, so the same moves get the
-same tiles. Battles count on no leaderboard, because players see each other's boards. When time is
-up, each game becomes a record in its current position.
+All games of a battle draw their tiles from the same secret, as daily games do, so the same moves
+get the same tiles. Battles do not count on any leaderboard, because players see each other's
+boards. When the time is up, each game becomes a record in its current position.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from py2048.core.game.turn import start_from
 from py2048.core.language import _, number
 from py2048.core.rules import Rules
 from py2048.server import schema
+from py2048.server.admission import SERVER
 from py2048.server.play.games import GameService, OnlineGame, checked_rules, dealt, guest_name
 from py2048.server.play.messages import rejection, rules_info
 from py2048.server.play.rooms import Client, Rooms
@@ -34,18 +35,18 @@ _POLL_S = 0.5
 MIN_PLAYERS, MAX_PLAYERS = 2, 8
 MINUTES = (1, 3, 5, 10, 20)
 COUNTDOWN = timedelta(seconds=5)
-GRACE = timedelta(seconds=1)  # for moves made in time that are still being saved
+GRACE = timedelta(seconds=1)  # Extra time to save moves that were made in time.
 
 _MAX_LEAVE_ATTEMPTS = 5
 _MAX_UNSTARTED_AGE = timedelta(days=1)
 
 _Standings = tuple[str, str | None, list[schema.BattlePlayerInfo]]
 _Audience = dict[Client, _Standings | None]
-"""The followers of a battle, with the standings that each received last."""
+"""The clients that follow a battle, with the standings that each client received last."""
 
 
 def stage_of(battle: Battle) -> str:
-    """Return a battle's stage: gathering, running or over."""
+    """Return the stage of a battle: gathering, running or over."""
     if battle.starts is None:
         return "gathering"
     return "over" if battle.is_settled else "running"
@@ -55,7 +56,7 @@ def find(games: GameService, battle_id: str) -> Battle:
     """Return a battle.
 
     Raises:
-        ActionRejected: If it does not exist (``unknown_game``).
+        ActionRejected: If the battle does not exist (``unknown_game``).
     """
     found = games.store.battles.find(checked_game_id(battle_id))
     if found is None:
@@ -72,10 +73,10 @@ def path_of(battle_id: str) -> str:
 
 
 def offer(games: GameService, account: str, rules: str, minutes: str) -> str:
-    """Create a battle, take its first seat and return its path.
+    """Create a battle with the account in its first seat, and return the battle's path.
 
     Raises:
-        ActionRejected: If battles do not allow these rules or this length.
+        ActionRejected: If battles do not allow the rules or the length.
     """
     if minutes not in map(str, MINUTES):
         some, given = ", ".join(map(str, MINUTES)), repr(minutes[:20])
@@ -89,7 +90,7 @@ def offer(games: GameService, account: str, rules: str, minutes: str) -> str:
 
 
 def join(games: GameService, battle_id: str, account: str) -> str:
-    """Take a seat and return the battle's path.
+    """Take a seat in a battle, and return the battle's path.
 
     Raises:
         AccountError: If no seat is free.
@@ -99,13 +100,13 @@ def join(games: GameService, battle_id: str, account: str) -> str:
 
 
 def start(games: GameService, battle_id: str, account: str) -> str:
-    """Start a battle with a countdown. Only the player in the lowest seat may do this.
+    """Start a battle with a countdown. Only the player in the lowest seat can start the battle.
 
     Returns:
         The path of that player's board.
 
     Raises:
-        AccountError: If another player has to start it, or it has too few players.
+        AccountError: If another player has to start the battle, or the battle has too few players.
         StaleGameError: If a player has joined or left in the meantime.
     """
     battle = find(games, battle_id)
@@ -140,17 +141,17 @@ def _dealt(battle: Battle, player: BattlePlayer) -> NewOnlineGame:
 
 
 def leave(games: GameService, battle_id: str, account: str) -> str:
-    """Give up a seat; after the start, the game counts in its current position.
+    """Give up a seat. If the battle has started, the player's game ends in its current position.
 
     Returns:
-        The battle's path, or that of the form for new battles if the last player has left.
+        The battle's path, or the path of the form for new battles if no player is left.
 
     Raises:
-        StaleGameError: If moves are saved faster than the game can be ended.
+        StaleGameError: If every attempt to end the game fails because another move was saved first.
     """
     if find(games, battle_id).starts is None:
         games.store.battles.leave(battle_id, account)
-    battle = games.store.battles.find(battle_id)  # it may have been deleted or started by now
+    battle = games.store.battles.find(battle_id)  # it may have started meanwhile
     if battle is None:
         return "/battle"
     player = battle.seat_of(account)
@@ -164,10 +165,10 @@ def leave(games: GameService, battle_id: str, account: str) -> str:
 
 
 def settle(games: GameService, battle_id: str) -> Battle:
-    """Record final scores if time is up or all games are over; return the updated battle.
+    """Save final scores if the time is up or all games are over. Return the updated battle.
 
     Raises:
-        ActionRejected: If it does not exist (``unknown_game``).
+        ActionRejected: If the battle does not exist (``unknown_game``).
     """
     battle = find(games, battle_id)
     if battle.ends is None or battle.is_settled:
@@ -184,14 +185,14 @@ def settle(games: GameService, battle_id: str) -> Battle:
 
 
 def _stop(games: GameService, battle_id: str, player: BattlePlayer, *, has_left: bool) -> bool:
-    """Record a game in its current position; return whether this succeeded."""
+    """End a game in its current position and store its result; return whether this succeeded."""
     game_id = player.game_id or ""
     try:
         games.finish(game_id, is_stopped=True)
     except StorageError:
         raise
     except Py2048Error:
-        return True  # the game cannot be verified, so it has no score
+        return True  # A game that cannot be verified has no score.
     found = games.store.records.summary(game_id)
     if found is None:
         return games.store.online.open_game(game_id) is None
@@ -201,17 +202,17 @@ def _stop(games: GameService, battle_id: str, player: BattlePlayer, *, has_left:
 
 
 def maintain(games: GameService) -> None:
-    """Settle battles that all players have left, and delete those that were never started."""
+    """Settle battles that all players have left, and delete battles that were never started."""
     for battle_id in games.store.battles.overdue(utc_text(datetime.now(UTC) - 5 * GRACE)):
         settle(games, battle_id)
     games.store.battles.forget(utc_text(datetime.now(UTC) - _MAX_UNSTARTED_AGE))
 
 
 def rematch(games: GameService, battle_id: str, account: str) -> str:
-    """Join the battle that follows a finished one, creating it if necessary; return its path.
+    """Join the rematch of a finished battle, creating it if needed. Return the rematch's path.
 
     Raises:
-        AccountError: If the battle is not over, or the next one is full.
+        AccountError: If the battle is not over, or the rematch is full.
     """
     battle = find(games, battle_id)
     if not battle.is_settled:
@@ -226,12 +227,12 @@ def rematch(games: GameService, battle_id: str, account: str) -> str:
 def players_of(
     games: GameService, battle: Battle, live: Mapping[str, OnlineGame] | None = None
 ) -> list[schema.BattlePlayerInfo]:
-    """Return the standings, best first; before the start, by seat.
+    """Return the standings of a battle, best first. Before the start, order them by seat.
 
     Args:
         games: The game service.
         battle: The battle.
-        live: Open games by id. They may be newer than their stored versions.
+        live: Open games by id, which may be newer than the stored games.
     """
     standings = [
         _standing(games, each, (live or {}).get(each.game_id or "")) for each in battle.players
@@ -243,7 +244,7 @@ def players_of(
 
 
 def _verdict(battle: Battle, players: list[schema.BattlePlayerInfo], account: str) -> str:
-    """Return who won a battle and by how much, as told to an account; `players` are best first."""
+    """Return a sentence that tells an account who won and by how much. `players` are best first."""
     if not battle.is_settled:
         return _("The battle is still on.")
     (first, second, *_rest), mine = players, battle.seat_of(account)
@@ -283,7 +284,7 @@ def battle_message(
 
 
 def _until(time: str | None) -> int | None:
-    """Return the milliseconds until a time, at least 0."""
+    """Return the milliseconds until a time, or 0 if the time has passed."""
     if time is None:
         return None
     left = datetime.fromisoformat(time) - datetime.now(UTC)
@@ -307,7 +308,7 @@ def battle_page(games: GameService, battle_id: str, account: str) -> dict[str, A
 
 
 class BattleFeeds:
-    """Sends the standings of battles to the clients that follow them."""
+    """Sends each battle's standings to the clients that follow it."""
 
     def __init__(self) -> None:
         self._audiences: dict[str, _Audience] = {}
@@ -315,17 +316,17 @@ class BattleFeeds:
     async def follow(
         self, rooms: Rooms, client: Client, battle: str | None, game: str | None
     ) -> None:
-        """Follow a battle, given its id or that of one of its games; with neither, follow none.
+        """Follow a battle, identified by its id or a game's id. With neither, follow no battle.
 
         Raises:
             ActionRejected: If the battle does not exist.
         """
         self.unfollow(client)
         if game is not None:
-            battle = await rooms.in_thread(rooms.games.store.battles.of_game, game)
+            battle = await asyncio.to_thread(rooms.games.store.battles.of_game, game)
         if battle is None:
             return
-        await rooms.in_thread(find, rooms.games, battle)
+        await asyncio.to_thread(find, rooms.games, battle)
         if battle not in self._audiences:
             self._audiences[battle] = {}
             rooms.start(self._broadcast(rooms, battle, self._audiences[battle]))
@@ -333,22 +334,26 @@ class BattleFeeds:
 
     def unfollow(self, client: Client) -> None:
         """Stop sending standings to a client."""
-        for audience in self._audiences.values():
-            audience.pop(client, None)
+        for battle, audience in tuple(self._audiences.items()):
+            if client in audience:
+                del audience[client]
+                if not audience:
+                    del self._audiences[battle]
 
     async def _broadcast(self, rooms: Rooms, battle: str, audience: _Audience) -> None:
-        """Send changes to the audience until nobody follows the battle."""
+        """Send changed standings to the audience until no client follows the battle."""
         opened: set[str] = set()
         try:
             while audience:
                 with suppress(StorageError):
                     await _send_changes(rooms, battle, audience, opened)
                 await asyncio.sleep(_POLL_S)
-        except ActionRejected as error:  # the last player left before the start
+        except ActionRejected as error:  # all players left before the start
             for client in audience:
                 client.send(schema.encode(rejection(error, "battle", None)))
         finally:
-            del self._audiences[battle]
+            if self._audiences.get(battle) is audience:
+                del self._audiences[battle]
             for game in opened.intersection(rooms.open):
                 rooms.release(rooms.open[game])
 
@@ -356,19 +361,19 @@ class BattleFeeds:
 async def _send_changes(
     rooms: Rooms, battle_id: str, audience: _Audience, opened: set[str]
 ) -> None:
-    """Send the standings to clients that have not received them; add opened games to `opened`."""
-    battle, live = await rooms.in_thread(settle, rooms.games, battle_id), {}
+    """Send new standings to the audience. The ids of newly opened games are added to `opened`."""
+    battle, live = await asyncio.to_thread(settle, rooms.games, battle_id), {}
     for player in battle.players:
         room = rooms.open.get(player.game_id or "")
         if room and player.score is not None and not room.game.is_finished:
             room.reload()  # another process has recorded the game
         if player.game_id and not battle.is_settled:
             with suppress(ActionRejected):
-                room = room or await rooms.find(player.game_id)
+                room = room or await rooms.find(player.game_id, SERVER)
                 if room.is_settled:  # unsaved moves may be rolled back
                     live[player.game_id] = room.game
     opened.update(live)
-    message = await rooms.in_thread(battle_message, rooms.games, battle, live)
+    message = await asyncio.to_thread(battle_message, rooms.games, battle, live)
     standings = message.stage, message.rematch, message.players
     for client, last_sent in tuple(audience.items()):
         if last_sent != standings:

@@ -1,22 +1,21 @@
-"""Group commit to the store, and notices between processes.
+"""Group commit to the store, and notices to other processes.
 
-Saving the changes of many games in one transaction makes durable moves cheap.
+Durable moves are cheap because the changes of many games are saved in one transaction.
 
 Processes notify each other through PostgreSQL. A game has no owner: any process may play a move in
-any game, and the database accepts a change only from a process that knows the latest revision (see
-``docs/decisions/no-owner.md``), so correctness does not depend on notices. A notice lists revisions
-of games; a process that has one of them open reads the new turns from the store. If a notice is
-lost, polling finds the change a little later.
+any game. Correctness does not depend on notices, because the database accepts a change only from a
+process that knows the latest revision (see ``docs/decisions/no-owner.md``). A notice lists
+revisions of games. A process in which one of these games is open reads the new turns from the
+store. If a notice is lost, polling finds the change a little later.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import threading
 import time
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -24,6 +23,8 @@ import msgspec
 
 from py2048.app.storage import GameChange
 from py2048.core.errors import StaleGameError, StorageError
+from py2048.server.bounds import MAX_NOTICES
+from py2048.server.cache import Latest
 
 if TYPE_CHECKING:
     from py2048.app.storage import Store
@@ -31,42 +32,44 @@ if TYPE_CHECKING:
 _log = logging.getLogger("py2048.web")
 _MAX_BATCH = 512  # changes in one transaction
 
-# After a batch of this size the thread pauses for as long as the transaction took, so that the next
-# batch is larger. Under load this halves the transactions and leaves more time for moves.
+# After a batch of this size, the next transaction begins after a pause that is as long as the last
+# transaction, so that the next batch is larger. Under load, these pauses halve the number of
+# transactions and leave more time for moves.
 _LARGE_BATCH = 8
 _MAX_PAUSE_S = 0.02
 _CLOSE_TIMEOUT_S = 30.0
 
-_NOTICE_DELAY_S = 0.05  # Changes within this time share a notice.
+_NOTICE_DELAY_S = 0.05  # Changes within this time are announced by a single notice.
 _RETRY_S = 1.0
 _LISTEN_S = 0.5
-_MAX_NOTICE_GAMES = 150  # PostgreSQL limits a notice to 8,000 bytes.
+_MAX_NOTICE_GAMES = 150  # A notice in PostgreSQL is limited to 8,000 bytes.
 
 Done = Callable[[StorageError | None], object]
-"""Called with None or the error; `StaleGameError` if another process changed the game first."""
+"""Callback in the event loop that receives the error or None. `StaleGameError` means that another
+process changed the game first.
+"""
 
 
 class GroupCommit:
-    """Saves changes in order, each batch in one transaction.
+    """Saves changes in order, with a transaction for each batch of changes.
 
-    If a batch fails, it is split until only the change at fault fails. If the store itself cannot
-    be written, all waiting changes fail at once.
+    If a batch fails, it is split until only the change that causes the error fails. If the store
+    itself cannot be written, all waiting changes fail at once.
 
     Args:
         store: The store.
-        on_written: Called in the event loop with the changes of each transaction, after the
-            callbacks of the changes.
+        on_written: Called with the changes of each transaction, after the callbacks of these
+            changes.
     """
 
     def __init__(self, store: Store, on_written: Callable[[Sequence[GameChange]], object]) -> None:
         self._store = store
         self._on_written = on_written
         self._loop = asyncio.get_running_loop()
-        self._waiting: deque[tuple[GameChange, Done]] = deque()
-        self._changed = threading.Condition()
+        self._thread = ThreadPoolExecutor(1, "py2048-commit")
+        self._waiting: list[tuple[GameChange, Done]] = []
+        self._writing: asyncio.Task[None] | None = None
         self._is_closing = False
-        self._thread = threading.Thread(target=self._run, name="py2048-commit", daemon=True)
-        self._thread.start()
 
     @property
     def backlog(self) -> int:
@@ -74,33 +77,36 @@ class GroupCommit:
         return len(self._waiting)
 
     def submit(self, change: GameChange, done: Done) -> None:
-        """Save a change soon, then call `done` in the event loop.
+        """Add a change to the next batch; call `done` in the event loop when the change is saved.
 
-        A game may have only one change in the queue.
+        The queue may contain only one change per game.
 
         Raises:
             StorageError: If the server is shutting down.
         """
-        with self._changed:
-            if self._is_closing:
-                raise StorageError("the server is shutting down: the move was not made")
-            self._waiting.append((change, done))
-            self._changed.notify()
+        if self._is_closing:
+            raise StorageError("the server is shutting down: the move was not made")
+        self._waiting.append((change, done))
+        if self._writing is None:
+            self._writing = self._loop.create_task(self._write_waiting())
 
-    def close(self) -> None:
-        """Save the waiting changes and stop the thread."""
-        with self._changed:
-            self._is_closing = True
-            self._changed.notify()
-        self._thread.join(_CLOSE_TIMEOUT_S)
+    async def close(self) -> None:
+        """Save the waiting changes, and stop the thread."""
+        self._is_closing = True
+        if self._writing is not None:
+            await asyncio.wait([self._writing], timeout=_CLOSE_TIMEOUT_S)
+        self._thread.shutdown(wait=False)
 
-    def _run(self) -> None:
-        while batch := self._next_batch():
+    async def _write_waiting(self) -> None:
+        while self._waiting:
             began = time.perf_counter()
-            faults = self._write([change for change, _ in batch])
-            self._loop.call_soon_threadsafe(self._report, batch, faults)
+            batch, self._waiting = self._waiting[:_MAX_BATCH], self._waiting[_MAX_BATCH:]
+            changes = [change for change, _ in batch]
+            faults = await self._loop.run_in_executor(self._thread, self._write, changes)
+            self._loop.call_soon(self._report, batch, faults)
             if len(batch) >= _LARGE_BATCH:
-                time.sleep(min(time.perf_counter() - began, _MAX_PAUSE_S))
+                await asyncio.sleep(min(time.perf_counter() - began, _MAX_PAUSE_S))
+        self._writing = None
 
     def _report(
         self, batch: Sequence[tuple[GameChange, Done]], faults: Sequence[StorageError | None]
@@ -111,15 +117,8 @@ class GroupCommit:
             [change for (change, _), fault in zip(batch, faults, strict=True) if not fault]
         )
 
-    def _next_batch(self) -> list[tuple[GameChange, Done]]:
-        """Wait for a change and return all waiting changes, or an empty list at the end."""
-        with self._changed:
-            while not (self._waiting or self._is_closing):
-                self._changed.wait()
-            return [self._waiting.popleft() for _ in range(min(len(self._waiting), _MAX_BATCH))]
-
     def _write(self, batch: Sequence[GameChange]) -> list[StorageError | None]:
-        """Save a batch, or its halves if one of the changes cannot be saved."""
+        """Save a batch. If a change cannot be saved, split the batch into halves."""
         try:
             stale = self._store.changes.write(batch)
         except Exception as error:  # noqa: BLE001 - the thread must continue
@@ -135,31 +134,31 @@ class GroupCommit:
 
 
 class GameNotices:
-    """Sends notices about changed games to other processes, and receives theirs.
+    """Sends notices about changed games to other processes, and receives their notices.
 
     Args:
         store: A store on PostgreSQL.
 
     Attributes:
-        fault: Why no notices are received at the moment, or None.
+        fault: Why no notices can be received at the moment, or None.
     """
 
     def __init__(self, store: Store) -> None:
         self.fault: str | None = None
         self._store = store
-        self._revisions: dict[str, int] = {}
+        self._revisions = Latest[str, int](MAX_NOTICES)
         self._is_wanted = asyncio.Event()
 
     def tell(self, game_id: str, revision: int) -> None:
-        """Announce soon that a game has reached a revision."""
+        """Announce to other processes that a game has reached a revision."""
         self._revisions[game_id] = revision
         self._is_wanted.set()
 
     async def run(self, on_notice: Callable[[Mapping[str, int]], None]) -> None:
-        """Send and receive notices until cancelled or the store is closed.
+        """Send and receive notices, until cancelled or the store is closed.
 
         Args:
-            on_notice: Called with the revisions of changed games.
+            on_notice: Called with the revisions of the games in a notice.
         """
         loop, sending = asyncio.get_running_loop(), asyncio.create_task(self._send())
         try:
@@ -176,8 +175,8 @@ class GameNotices:
         while await self._is_wanted.wait():
             await asyncio.sleep(_NOTICE_DELAY_S)
             self._is_wanted.clear()
-            revisions, self._revisions = self._revisions, {}
-            games = list(revisions.items())
+            games = list(self._revisions.items())
+            self._revisions.clear()
             notices = [
                 msgspec.json.encode(dict(games[first : first + _MAX_NOTICE_GAMES])).decode()
                 for first in range(0, len(games), _MAX_NOTICE_GAMES)
@@ -190,7 +189,7 @@ class GameNotices:
     def _listen(
         self, loop: asyncio.AbstractEventLoop, on_notice: Callable[[Mapping[str, int]], None]
     ) -> None:
-        """Receive notices in a thread until the connection is lost.
+        """Receive notices in a thread, until the connection to the database is lost.
 
         Raises:
             StorageError: When the connection is lost.
@@ -204,7 +203,7 @@ class GameNotices:
                 loop.call_soon_threadsafe(on_notice, revisions)
 
     def _note(self, fault: str | None) -> None:
-        """Set the fault and log if it appeared or disappeared."""
+        """Set the fault, and log a fault that has appeared or disappeared."""
         if fault and not self.fault:
             _log.error("other processes cannot be heard", extra={"fault": fault})
         elif self.fault and not fault:

@@ -1,21 +1,20 @@
-"""Games on a server: a single open game, and the service that manages all games.
+"""Games on a server: an open game, and the service that manages all games.
 
-Rules from users are bounded so that no game can outgrow the store or the page. A game has at most
-`MAX_ACTIONS` actions, and each adds one tile of at most `MAX_TILE`. So the sum of the tiles is at
-most ``MAX_ACTIONS * MAX_TILE``. Merging two tiles ``t`` raises the sum of ``t * log2(t)`` over all
-tiles by the points earned, so a score is at most ``sum * log2(sum)``. This is below 2**53, the
-limit of exact integers in JavaScript, and far below the 2**63 of the store's columns.
+Rules from users are limited, so that no game is too large for the store or the page. A game has at
+most `MAX_ACTIONS` actions, and each adds a tile of at most `MAX_TILE`. The sum of the tiles is
+therefore at most ``MAX_ACTIONS * MAX_TILE``. Merging two tiles ``t`` raises the sum of
+``t * log2(t)`` over all tiles by the points earned, so a score is at most ``sum * log2(sum)``. The
+maximum is below 2**53, the limit of exact integers in JavaScript, and far below 2**63, the limit of
+the store's columns.
 """
 
 from __future__ import annotations
 
-import functools
 import logging
-import operator
 import secrets
 import time
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -34,42 +33,49 @@ from py2048.core import fairness
 from py2048.core.board import Board
 from py2048.core.direction import Direction
 from py2048.core.errors import Py2048Error, RecordError, StaleGameError, StorageError
-from py2048.core.game import Game, Record
-from py2048.core.game.turn import decode_steps, direction_of, encode_step, start_from
+from py2048.core.game import Outcome, Record
+from py2048.core.game.turn import (
+    decode_steps,
+    direction_of,
+    encode_step,
+    encode_turn,
+    outcome_of,
+    start_from,
+)
 from py2048.core.language import N_, _
-from py2048.core.rules import Rules, get_rules, list_rules
+from py2048.core.rules import Rules, get_rules, list_rules, preset_of
 from py2048.presentation.events import Event
 from py2048.review.advice import Hint
 from py2048.server import schema
+from py2048.server.bounds import MAX_ACTIONS, MAX_OPEN_GAMES, MAX_UNCOUNTED
+from py2048.server.cache import Latest
 from py2048.server.schema import BOT, CASUAL, DAILY, MODES, POSITION, ActionRejected
 
 if TYPE_CHECKING:
     from py2048.app.storage import Store
 
 _log = logging.getLogger("py2048.web")
-MAX_ACTIONS = 1_000_000  # Moves, undos, redos and hints in a game.
-MAX_OPEN_GAMES = 100  # Per account.
 DAILY_RULES = get_rules("classic")
 
 DISCARDABLE = timedelta(hours=1)
-"""Age at which a game without moves may be discarded to make room for a new one."""
+"""Age at which a game without moves can be discarded to make room for a new game."""
 
 LIVE = timedelta(minutes=5)
 """How long a game counts as live after its last move."""
 
 UNDOABLE = timedelta(minutes=10)
-"""How long the end of a casual game can be undone."""
+"""How long the last move of a finished casual game can be undone."""
 
 UNTOUCHED = timedelta(days=1)
-"""Age at which a guest's game with hardly any moves is deleted."""
+"""Age at which a guest's game with very few moves is deleted."""
 
 LOST = timedelta(days=400)
-"""Age at which any guest's game is deleted, because the guest's cookie has expired."""
+"""Time without play after which a guest is deleted, because the guest's cookie has expired."""
 
 MAX_SIDE = 16
 MAX_TILE = 2**20  # Largest tile that rules may spawn.
 MAX_TARGET = 2**40  # No game reaches a larger tile.
-OWN = "own"  # Replaces the name of a preset in custom rules.
+OWN = "own"  # New name for rules that have a preset's name but differ from the preset.
 
 _FROM_POSITION = "from_position"
 _PROCESS_START = datetime.now(UTC)
@@ -79,14 +85,15 @@ MAX_RULES_TEXT = 400
 
 @dataclass
 class ThinkingClock:
-    """Measures a program's thinking time with the server's clock.
+    """Measures the thinking time of a program by the server's clock.
 
-    The clock starts when a position is handed to the network and stops when the next move arrives,
-    so it includes network latency; a program's own measurement could not be verified. The first
-    move is free, because programs connect and warm up during it.
+    The clock starts when a position is written to the network, and stops when the next move
+    arrives. The measured time includes network latency, but a program's own measurement could not
+    be verified. The first move is free, because programs connect and warm up before their first
+    move.
 
     Attributes:
-        since: When the position was handed to the network, from `time.monotonic`.
+        since: Time at which the position was sent to the client, as returned by `time.monotonic`.
     """
 
     since: float
@@ -94,21 +101,21 @@ class ThinkingClock:
 
     @classmethod
     def resumed(cls, updated: str) -> ThinkingClock:
-        """Return the clock of a game loaded from the store.
+        """Return the clock of a game that was loaded from the store.
 
-        It has been running since the last move, except while this server was down.
+        The clock has been running since the last move, except while this server was down.
 
         Args:
-            updated: When the game last changed, ISO 8601 in UTC.
+            updated: Time of the game's last change, ISO 8601 in UTC.
         """
         since = max(datetime.fromisoformat(updated), _PROCESS_START)
         elapsed = (datetime.now(UTC) - since).total_seconds()
         return cls(time.monotonic() - max(0.0, elapsed))
 
     def read(self, now: float) -> int:
-        """Return the whole milliseconds until `now` and carry the fraction over to the next move.
+        """Return the whole milliseconds until `now`, and add the rest to the next move's time.
 
-        The times of many short moves thus add up to the true total.
+        This way, the times of many short moves add up to the correct total.
         """
         elapsed = max(0.0, now - self.since) * 1000 + self._rest
         self._rest = elapsed % 1
@@ -118,23 +125,24 @@ class ThinkingClock:
 class OnlineGame:
     """An open game in one process. Not thread-safe.
 
-    Every action carries the version that the game will have after it. An action with the next
-    version is played; one with an earlier version has been played before and is ignored; one with a
-    later version is rejected. Actions return their events; ignored actions return none.
+    Every action carries the version that the game will have after the action. If this is the next
+    version, the action is played. If it is an earlier version, the action was already played, and
+    is ignored. If it is a later version, the action is rejected. Actions return their events;
+    ignored actions return no events.
 
     Args:
         store: Provides best scores.
         saved: The stored game.
-        info: The stored metadata of the online game.
-        is_finished: Whether only the record is stored, so the game can no longer change.
+        info: The server's data about the game.
+        is_finished: Whether the game has become a record, and so can no longer change.
 
     Attributes:
         is_finished: As given.
         allows_help: Whether the mode allows undo, hints and computer players.
-        tracked: The turns, and which of them are unsaved.
+        tracked: The turns, including those that have not been saved.
         clock: The program's thinking clock.
-        think_ms: Total thinking time of a program.
-        window: Start and end of play in a battle; None in other games.
+        think_ms: Total thinking time of a program in milliseconds.
+        window: Start and end of play in a battle, or None for other games.
     """
 
     def __init__(
@@ -147,21 +155,25 @@ class OnlineGame:
         self.commitment = fairness.commitment_of(info.secret)
         self.window: tuple[str, str] | None = None
         self.tracked = TrackedGame.from_saved(saved, fairness.draws_of(info.secret))
-        self.session = Session(player=saved.player)
-        is_undoable = saved.is_over and not is_finished
-        best = _best_score(store, saved, without=saved.id if is_undoable else "")
-        self.session.play_tracked(self.tracked, best)
+        self.session = Session(player=saved.player, game=self.tracked)
+        # A finished game that can still be undone also has a record.
+        without = "" if is_finished else saved.id
+        bests = store.scores.bests(saved.rules, saved.owner, without=without)
+        boards = *HUMAN_CATEGORIES, schema.RANKED, DAILY, BOT
+        self.session.play_tracked(self.tracked, max(bests.get(board, 0) for board in boards))
+        self.session.paces = store.scores.milestones(saved.rules, saved.owner)
         self.clock = ThinkingClock.resumed(saved.updated)
+        self.tracked.last_turn_time = self.clock.since  # time away counts as thinking time
         self.think_ms = sum(millis or 0 for millis in saved.millis[: saved.position])
 
     @property
     def version(self) -> int:
-        """Number of actions that changed the game."""
+        """Number of actions that have changed the game."""
         return self.tracked.revision
 
     @property
     def is_over(self) -> bool:
-        """Whether no more moves can be made."""
+        """Whether no more moves can be played."""
         is_late = self.window is not None and utc_now() >= self.window[1]
         return self.is_finished or is_late or not self.tracked.game.position.legal
 
@@ -182,7 +194,7 @@ class OnlineGame:
 
     @property
     def secret(self) -> str | None:
-        """The secret that the tiles come from, once it may be revealed."""
+        """The secret that determines the tiles, or None until it may be revealed."""
         return fairness.public_secret(self.info.secret, self.info.day, is_over=self.is_over)
 
     # Numbered actions
@@ -195,7 +207,8 @@ class OnlineGame:
         Args:
             number: Number of the action.
             direction: Direction of the move.
-            arrived: When the move arrived, from `time.monotonic`; used to time programs.
+            arrived: When the move arrived, from `time.monotonic`. A program's thinking
+                time ends then.
 
         Raises:
             ActionRejected: If the number is too high (``gap``), the game is over (``over``) or its
@@ -226,7 +239,7 @@ class OnlineGame:
         return self._step(number, self.session.undo, N_("there is nothing to undo"))
 
     def redo(self, number: int) -> tuple[Event, ...]:
-        """Redo the last undone turn; raises the same errors as `undo`."""
+        """Redo the last undone turn, and raise the same errors as `undo`."""
         return self._step(number, self.session.redo, N_("there is nothing to redo"))
 
     def show_hint(self, number: int, hint: Hint) -> tuple[Event, ...]:
@@ -242,7 +255,7 @@ class OnlineGame:
         return events
 
     def play_hint(self, hint: Hint) -> tuple[Event, ...]:
-        """Play a computer player's move, unless it is stale.
+        """Play a computer player's move, unless the move is stale.
 
         Raises:
             ActionRejected: If the game has reached its maximum length (``over``).
@@ -257,18 +270,18 @@ class OnlineGame:
             number: Number of the first turn.
 
         Raises:
-            ActionRejected: For the same reasons as `undo`, or if the number is not the next
-                (``gap``).
+            ActionRejected: For the same reasons as `undo`, or if the number is not the game's next
+                number (``gap``).
         """
         self.check_help()
         if number != self.version + 1:
             raise ActionRejected("gap", f"the game is at action {self.version} by now")
 
     def take_offline(self, number: int, played: TrackedGame) -> None:
-        """Continue with the game that `replay_offline` returned, unless the game has changed since.
+        """Replace this game with its copy from `replay_offline`, unless this game has changed.
 
-        The tiles of offline turns are not verifiable, so the game counts on no leaderboard. It
-        counts like any other among the player's own games.
+        The tiles of offline turns cannot be verified, so the game does not count on any
+        leaderboard. The game counts among the player's own games.
 
         Raises:
             ActionRejected: For the same reasons as `check_offline`, or if the game would become too
@@ -315,7 +328,7 @@ class OnlineGame:
             raise ActionRejected("over", text.format(n=MAX_ACTIONS))
 
     def over(self) -> ActionRejected:
-        """Return the rejection of an action in a game that is over."""
+        """Return the rejection of an action in a game that has ended."""
         if self.window is None or self.session.game.is_over:
             return ActionRejected("over", _("the game is over: begin a new one"))
         starts, ends = self.window
@@ -326,7 +339,7 @@ class OnlineGame:
     # Changes by other processes
 
     def apply(self, change: GameChange) -> tuple[Event, ...] | None:
-        """Apply a change that another process has saved, if it only added turns.
+        """Apply a change that another process has saved, if the change only added turns.
 
         Returns:
             The events, or None if the game must be reloaded.
@@ -339,25 +352,19 @@ class OnlineGame:
             events += self.session.move(direction_of(code), millis)
             self.think_ms += millis
         self.clock = ThinkingClock(time.monotonic())
-        # This process drew the tiles itself, so the result must match the stored change.
+        # This process has drawn the tiles itself, so the result must match the stored change.
         return tuple(events) if self.tracked.take_change() == change else None
 
     def has_same_turns(self, other: OnlineGame) -> bool:
-        """Whether another copy of the game has the same turns and details."""
+        """Whether another copy of the game has the same turns, undos, hints and other details."""
         mine, its = self.tracked, other.tracked
         return (mine.revision, mine.position, mine.details, mine.codes) == (
             its.revision, its.position, its.details, its.codes,
         )  # fmt: skip
 
 
-def _best_score(store: Store, saved: SavedGame, without: str) -> int:
-    """Return the owner's best score without autoplay in finished games other than `without`."""
-    bests = store.scores.bests(saved.rules, saved.owner, without=without)
-    return max(bests.get(board, 0) for board in (*HUMAN_CATEGORIES, schema.RANKED, DAILY, BOT))
-
-
 class GameService:
-    """Starts, loads, finishes and looks up games. Methods may block and are thread-safe.
+    """Starts, loads, finishes and finds games. Methods may block, and are thread-safe.
 
     Args:
         store: The store.
@@ -368,15 +375,16 @@ class GameService:
 
     def __init__(self, store: Store) -> None:
         self.store = store
-        self._broken: set[str] = set()  # games that failed verification
+        self._swept = ""  # Day when lost guests were last deleted.
+        self._uncounted = Latest[str, None](MAX_UNCOUNTED)  # Games that failed verification.
 
     def account(self, account_id: str) -> Account:
-        """Return the account, or a new guest's account that is not stored yet."""
+        """Return an account, or a new guest's account that has not been stored yet."""
         found = self.store.accounts.find(account_id)
         return found or Account(account_id, None, None, 0, "")
 
     def sign_in_state(self, account_id: str) -> tuple[Account, str | None]:
-        """Return the account and the id of its most recent game in progress, if any."""
+        """Return the account, and the id of its most recent game in progress or None."""
         with self.store.snapshot():
             latest = self.store.online.open_games(account_id, limit=1)
             return self.account(account_id), latest[0].id if latest else None
@@ -384,7 +392,7 @@ class GameService:
     # Beginning a game
 
     def begin_game(self, account_id: str, rules: str, mode: str) -> OnlineGame:
-        """Start a game. If today's daily game already exists, return it.
+        """Start a game, or return today's daily game if it already exists.
 
         Raises:
             ActionRejected: If the rules or the mode are not allowed, or the account has too many
@@ -411,7 +419,7 @@ class GameService:
         day: str | None = None,
         position: Board | None = None,
     ) -> OnlineGame:
-        """Start a game with a secret, on a challenge's day or from a position if given.
+        """Start a game with a secret, optionally for a day's challenge or from a position.
 
         Raises:
             ActionRejected, StorageError: As `begin_game`.
@@ -434,11 +442,11 @@ class GameService:
         return self.begin_game(account_id, "", DAILY)  # a concurrent request began it
 
     def daily(self, account_id: str) -> OnlineGameInfo | None:
-        """Return the account's game of today's challenge, if it exists."""
+        """Return the account's game for today's challenge, or None."""
         return self.store.online.daily(account_id, datetime.now(UTC).date().isoformat())
 
     def _make_room(self, in_progress: Sequence[OpenGame]) -> None:
-        """Discard the oldest games without a move if the account has reached its limit.
+        """If the account has too many games, discard the oldest games without moves.
 
         Raises:
             ActionRejected: If no game without moves is old enough (``too_many``).
@@ -461,17 +469,17 @@ class GameService:
     # Looking games up
 
     def find(self, game_id: str) -> RecordSummary | OpenGame | None:
-        """Return a game without its turns, finished or in progress, or None."""
-        # A game that is finished between the two queries is found by the second one.
+        """Return a finished game or a game in progress, without its turns, or None."""
+        # If the game is finished between the two queries, the second query finds it.
         in_progress = self.store.online.open_game(game_id)
         return self.store.records.summary(game_id) or in_progress
 
     def load(self, game_id: str) -> OnlineGame:
-        """Load a game in progress or a finished game.
+        """Load a game, which may be in progress or finished.
 
         Raises:
             ActionRejected: If the game does not exist (``unknown_game``).
-            StorageError: If it cannot be read.
+            StorageError: If the game cannot be read.
         """
         with self.store.snapshot():
             info = self.store.online.info(game_id)
@@ -487,21 +495,20 @@ class GameService:
             return game
 
     def check_visible(self, game_id: str, account_id: str) -> None:
-        """Reject access to other players' daily games until the secret of the day is revealed.
+        """Reject access to other players' daily games until the secret of their day is revealed.
 
-        The same moves get the same tiles, so a visible game could be copied, and the secret would
-        allow planning. Both stay hidden until honest games of that day can neither start nor
-        finish.
+        Equal moves get equal tiles, so players could copy a visible game, and plan ahead with its
+        secret. The game and the secret stay hidden until no game of this day can count any more.
 
         Raises:
-            ActionRejected: If the game is sealed (``sealed``).
+            ActionRejected: If the day's secret is still hidden (``sealed``).
         """
         info = self.store.online.info(game_id)
         if info is not None:
             check_sealed(info, account_id)
 
     def challenge(self, day: str) -> tuple[str | None, str | None]:
-        """Return the commitment to a day's secret, and the secret once it is revealed.
+        """Return the commitment to a day's secret, and the secret if it has been revealed.
 
         Both are None for a day without games.
         """
@@ -512,13 +519,13 @@ class GameService:
         return fairness.commitment_of(secret), secret if is_known else None
 
     def live_games_of(self, account_id: str) -> list[OpenGame]:
-        """Return the account's recently played games, the latest first."""
+        """Return the recently played games of an account, latest first."""
         since = utc_text(datetime.now(UTC) - LIVE)
         games = self.store.online.open_games(account_id)
         return [game for game in games if game.updated >= since and game.max_tile]
 
     def export(self, account_id: str) -> dict[str, object]:
-        """Return all stored data of an account, without the secrets of games in progress."""
+        """Return all of an account's stored data, except the secrets of games in progress."""
         exported = self.store.accounts.export(account_id)
         in_progress = {game["id"] for game in exported["games"]}
         for row in exported["rounds"]:
@@ -528,7 +535,7 @@ class GameService:
         return exported
 
     def _finished_game(self, game_id: str) -> SavedGame | None:
-        """Return a finished game in its final position, from its record."""
+        """Return a finished game in its final position, as read from its record."""
         summary = self.store.records.summary(game_id)
         if summary is None:
             return None
@@ -547,27 +554,32 @@ class GameService:
             millis=record.times or (0,) * len(turns),
         )  # fmt: skip
 
-    def record_text(self, game_id: str) -> str:
-        """Return the record file of a finished game that was played on this server.
+    def finished_game(self, game_id: str) -> RecordSummary:
+        """Return the summary of a game that was finished on this server.
 
         Raises:
-            ActionRejected: If there is none (``unknown_game``).
+            ActionRejected: If there is no such record (``unknown_game``).
         """
-        online, records = self.store.online, self.store.records
-        if online.info(game_id) is None or records.summary(game_id) is None:
+        found = self.store.records.summary(game_id)
+        if found is None or self.store.online.info(game_id) is None:
             raise ActionRejected("unknown_game", _("there is no record of this game yet"))
-        return records.load(game_id)
+        return found
+
+    def record_text(self, game_id: str) -> str:
+        """Return the record of a finished game as text. Raises the errors of `finished_game`."""
+        return self.store.records.load(self.finished_game(game_id).id)
 
     # Finishing and sweeping
 
     def finish(self, game_id: str, *, is_stopped: bool = False) -> str | None:
-        """Create the record of a game that is over, after verifying it against its secret.
+        """Verify a finished game against its secret, and create its record.
 
-        A casual game is kept beside its record for `UNDOABLE`, so that an undo can restore it.
+        A casual game is also kept for `UNDOABLE` after its end, so that its last move can be
+        undone.
 
         Args:
             game_id: The game.
-            is_stopped: Finish the game even if moves are left, because time is up.
+            is_stopped: Whether the time is up, so that the game ends even if moves are possible.
 
         Returns:
             The category of the record, or None if there is no game to finish.
@@ -576,16 +588,15 @@ class GameService:
             RecordError: If the game does not follow its rules and secret.
             StorageError: If the store cannot be written.
         """
-        saved, info = self.store.games.find(game_id), self.store.online.info(game_id)
+        with self.store.snapshot():
+            saved, info = self.store.games.find(game_id), self.store.online.info(game_id)
         if saved is None or info is None or not (saved.is_over or is_stopped):
-            return None
-        if self.store.records.summary(game_id) is not None:
             return None
         tracked = replayed(saved, info)
         game, board = tracked.game, _board_of(saved, info, tracked)
         outcome = game.outcome.value if saved.is_over else "ended"
         try:
-            self.store.records.finish(
+            is_new = self.store.records.finish(
                 game_id, saved.revision, tracked.record().to_json(), score=game.score,
                 max_tile=game.board.max_tile, plies=game.ply, outcome=outcome,
                 category=board,
@@ -594,43 +605,47 @@ class GameService:
             )  # fmt: skip
         except StaleGameError:
             return None  # finished by another process, or undone
-        return board
+        return board if is_new else None
 
     def finalize_orphans(self) -> dict[str, str]:
         """Finish games that are over but have no record.
 
         Returns:
-            Errors by game id. Games with an error are not retried, unless the store itself failed.
+            Errors by game id. Games with an error are not tried again, unless the store itself
+            failed.
         """
         bad = {}
-        for game_id in self.store.online.orphans(spare=self._broken):
+        for game_id in self.store.online.orphans(spare=self._uncounted):
             try:
                 self.finish(game_id)
             except Exception as error:  # noqa: BLE001 - the other games must still finish
                 bad[game_id] = str(error) or repr(error)
                 _log.error("a game was not counted", extra={"game": game_id, "fault": bad[game_id]})
                 if not (isinstance(error, StorageError) and error.kind):
-                    self._broken.add(game_id)
+                    self._uncounted[game_id] = None
         return bad
 
     def sweep(self, open_ids: Collection[str]) -> None:
-        """Delete expired data of games that are not open.
+        """Delete expired data of games that are not open in a room.
 
-        This covers guests' games that were hardly begun or are out of reach, guests without games,
-        casual games that can no longer be undone, and leaderboards of past periods.
+        The expired data includes guests with an expired cookie and all of their data, guests' games
+        with very few moves, guests without games, casual games that can no longer be undone, and
+        leaderboards of past periods.
         """
         self.store.leaderboards.forget_periods()
-        ages = UNDOABLE, UNTOUCHED, LOST
+        ages, today = (UNDOABLE, UNTOUCHED, LOST), utc_now()[:10]
         ended, before, lost = (utc_text(datetime.now(UTC) - age) for age in ages)
+        if self._swept != today and not self.store.accounts.forget_guests(lost):
+            self._swept = today
         self.store.online.close_ended(ended)
-        self.store.online.sweep_guests(before, lost, spare=open_ids)
+        self.store.online.sweep_guests(before, spare=open_ids)
 
 
 def check_sealed(info: OnlineGameInfo, account_id: str) -> None:
-    """Reject access to a sealed game, as `GameService.check_visible` does.
+    """Reject access to a sealed game, as in `GameService.check_visible`.
 
     Raises:
-        ActionRejected: If the game is sealed (``sealed``).
+        ActionRejected: If the day's secret is still hidden (``sealed``).
     """
     if info.owner != account_id and (since := fairness.sealed_until(info.day)):
         text = _("games of this challenge are hidden until {day} (UTC)")
@@ -638,20 +653,20 @@ def check_sealed(info: OnlineGameInfo, account_id: str) -> None:
 
 
 def dealt(rules: Rules, secret: str) -> Board:
-    """Return the start position that a secret deals.
+    """Return the start position for a secret.
 
     Raises:
-        ActionRejected: If no move is possible in it (``rules``).
+        ActionRejected: If no move is possible in the start position (``rules``).
     """
     start = start_from(rules, fairness.draws_of(secret))
-    if Game(rules, board=start).is_over:
+    if outcome_of(rules, start) is not Outcome.PLAYING:
         text = _("the game would be over at its start under {rules}")
         raise ActionRejected("rules", text.format(rules=rules))
     return start
 
 
 def _check_mode(account: Account, mode: str) -> None:
-    """Reject people's modes for programs and the programs' mode for people."""
+    """Reject programs in games for people, and people in games for programs."""
     if account.bot_of is not None and mode != BOT:
         raise ActionRejected("mode", f"programs play {BOT} games only: omit the mode")
     if account.bot_of is None and mode == BOT:
@@ -661,12 +676,13 @@ def _check_mode(account: Account, mode: str) -> None:
 
 
 def replay_offline(tracked: TrackedGame, text: str, category: str = "plain") -> TrackedGame:
-    """Play turns from offline play in a copy of a game and return it.
+    """Play offline turns in a copy of a game, and return this copy.
 
     Args:
         tracked: The copy.
         text: The turns in record notation.
-        category: Category of the game in the browser, which knows what help the player used.
+        category: Category that the browser reports. Only the browser knows what help the player
+            used.
 
     Raises:
         ActionRejected: If a turn cannot be parsed or breaks the rules (``offline``).
@@ -687,19 +703,22 @@ def replay_offline(tracked: TrackedGame, text: str, category: str = "plain") -> 
 
 
 def replayed(saved: SavedGame, info: OnlineGameInfo) -> TrackedGame:
-    """Replay a stored game and verify its tiles against the secret, except offline turns.
+    """Replay a stored game. Verify its tiles against the secret, except those of offline turns.
 
     Raises:
-        RecordError: If the start or a turn does not follow the rules and the secret.
+        RecordError: If the start position or a turn does not follow the rules and the secret.
     """
+    is_drawn = not saved.extra.get("offline")
     try:
-        tracked = TrackedGame.from_saved(saved, fairness.draws_of(info.secret))
+        draws = fairness.draws_of(info.secret)
+        tracked = TrackedGame.from_saved(saved, draws, draw_again=is_drawn)
     except StorageError as error:
         raise RecordError(str(error)) from None
     game = tracked.game
-    if not tracked.offline:
-        start = None if saved.extra.get(_FROM_POSITION) else game.start
-        fairness.check_draws(info.secret, game.rules, start, game.turns)
+    if is_drawn and not (saved.extra.get(_FROM_POSITION) or game.has_drawn_start()):
+        raise RecordError("the start differs from the secret's draw")
+    if is_drawn and list(map(encode_turn, game.turns)) != tracked.codes[: saved.position]:
+        raise RecordError("a tile differs from the secret's draw")
     if game.score != saved.score or game.is_over != saved.is_over:
         how = "a game over" if saved.is_over else "a game in progress"
         raise RecordError(f"the turns give {game.score} points, not {how} with {saved.score}")
@@ -707,7 +726,7 @@ def replayed(saved: SavedGame, info: OnlineGameInfo) -> TrackedGame:
 
 
 def _board_of(saved: SavedGame, info: OnlineGameInfo, game: TrackedGame) -> str:
-    """Return the leaderboard of a finished game: that of its mode, or of the help it used.
+    """Return the leaderboard for a finished game, based on its mode and the help used.
 
     A daily game that continued after its secret was revealed counts as assisted.
     """
@@ -721,7 +740,7 @@ def _board_of(saved: SavedGame, info: OnlineGameInfo, game: TrackedGame) -> str:
 
 
 def guest_name(account_id: str) -> str:
-    """Return the display name of a guest."""
+    """Return the name that is displayed for a guest."""
     return f"guest {account_id[:4].upper()}"
 
 
@@ -738,7 +757,7 @@ def new_account_id() -> str:
 def checked_rules(text: str) -> Rules:
     """Parse a user's rules text.
 
-    Only presets, in any size, may have the name of a preset; other rules are renamed to `OWN`.
+    Only presets, in any size, may have the name of a preset. Other rules are renamed to `OWN`.
 
     Raises:
         ActionRejected: If the text is invalid or exceeds a limit (``rules``).
@@ -766,16 +785,3 @@ def checked_rules(text: str) -> Rules:
         raise ActionRejected("rules", f"{fault}: use unaccented letters and digits")
     is_borrowed = any(rules.name.casefold() == preset.name for preset in list_rules())
     return replace(rules, name=OWN) if is_borrowed and preset_of(rules) is None else rules
-
-
-@functools.lru_cache(maxsize=1024)
-def preset_of(rules: Rules) -> Rules | None:
-    """Return the preset that equals these rules apart from size and name, or None.
-
-    If several match, such as classic and 5x5, the name decides.
-    """
-    names = [each.name for each in fields(Rules) if each.name not in ("name", "rows", "columns")]
-    wanted = operator.attrgetter(*names)
-    same = [preset for preset in list_rules() if wanted(preset) == wanted(rules)]
-    first = same[0] if same else None
-    return next((each for each in same if each.name == rules.name.casefold()), first)

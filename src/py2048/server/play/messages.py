@@ -1,4 +1,4 @@
-"""Builds the server's messages about games: states, events, hints and rows of lists."""
+"""The server's messages about games: states, events, hints, and rows in lists of games."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from py2048.app.session import Event, GameOver, GameStarted, Hint, IllegalMove, Moved, Undone, Won
+from py2048.app.session import Hint
 from py2048.app.storage import RecordSummary
 from py2048.app.storage.values import OpenGame
 from py2048.core.board import Board, Motion
@@ -16,12 +16,13 @@ from py2048.core.direction import Direction
 from py2048.core.errors import StorageError
 from py2048.core.game import Outcome, Spawn, Turn
 from py2048.core.language import N_, _, language
-from py2048.core.rules import Rules
+from py2048.core.rules import Rules, preset_of
 from py2048.presentation import hints
 from py2048.presentation.describe import describe
+from py2048.presentation.events import Event, GameOver, GameStarted, IllegalMove, Moved, Undone, Won
 from py2048.presentation.screen import preparing
 from py2048.server import schema
-from py2048.server.play.games import preset_of
+from py2048.server.bounds import MAX_RULES
 from py2048.server.schema import ActionRejected
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 _UNSAVED_RETRY_S = 2.0
 _name = functools.cache(str)  # of a direction; `Enum.__str__` is slow
 
-_TROUBLE = {
+TROUBLES = {
     "full": N_("The server's disk is full"),
     "disk": N_("The server's disk is failing"),
     "read-only": N_("The server is not allowed to write to its store"),
@@ -40,14 +41,15 @@ _TROUBLE = {
     "slow": N_("The server's store takes too long to answer"),
     "unreachable": N_("The server cannot reach its database"),
     "damaged": N_("The server's store is damaged"),
+    "moved": N_("The server's store was moved away"),
     "starting": N_("The server is starting"),
     "foreign": N_("The server's store belongs to another program"),
 }
 
 
 def trouble_of(error: StorageError) -> str:
-    """Describe a storage error to users, without paths or addresses and without a full stop."""
-    return _(_TROUBLE.get(error.kind, N_("The server cannot save or read this at the moment")))
+    """Describe a storage error to users, omitting paths, addresses and the final full stop."""
+    return _(TROUBLES.get(error.kind, N_("The server cannot save or read this at the moment")))
 
 
 def unsaved(error: StorageError) -> ActionRejected:
@@ -59,20 +61,14 @@ def unsaved(error: StorageError) -> ActionRejected:
 
 
 def state_of(game: OnlineGame, *, mine: bool, autoplay: str | None) -> schema.StateMessage:
-    """Return the complete state of a game for a page."""
+    """Return the complete state of a game as a message to a page."""
     played = game.session.game
     opening = GameStarted(played.board, played.score, game.session.best, played.ply > 0)
     return schema.StateMessage(
-        **_position(game, autoplay),
-        mine=mine,
-        watching=not mine,
-        rules=rules_info(str(played.rules)),
-        mode=game.info.mode,
-        day=game.info.day,
-        player=played.player,
-        commitment=game.commitment,
-        say=describe(opening),
-    )
+        **_position(game, autoplay), mine=mine, watching=not mine,
+        rules=rules_info(str(played.rules)), mode=game.info.mode, day=game.info.day,
+        player=played.player, commitment=game.commitment, say=describe(opening),
+    )  # fmt: skip
 
 
 def events_of(
@@ -100,21 +96,16 @@ def hint_answer(hint: Hint) -> schema.HintAnswer:
 
 
 def hint_message(game: OnlineGame, hint: Hint) -> schema.HintMessage:
-    """Return a hint for a game's page."""
+    """Return a hint as a message to a game's page."""
     return schema.HintMessage(
-        **_hint(hint),
-        game=game.id,
-        version=game.version,
-        say=hints.describe_hint(hint),
-        headline=hints.headline(hint),
-        reason=hints.reason_of(hint),
-        options=options_info(hints.options_of(hint)),
-        outlook=hints.describe_outlook(hint),
-    )
+        **_hint(hint), game=game.id, version=game.version, say=hints.describe_hint(hint),
+        headline=hints.headline(hint), reason=hints.reason_of(hint),
+        options=options_info(hints.options_of(hint)), outlook=hints.describe_outlook(hint),
+    )  # fmt: skip
 
 
 def options_info(rows: Iterable[hints.DirectionRow]) -> list[schema.HintOption]:
-    """Return rows of directions for a page."""
+    """Convert rows about directions to the form that pages receive."""
     return [
         schema.HintOption(str(row.direction), row.text, round(row.share, 3), row.grade)
         for row in rows
@@ -124,7 +115,7 @@ def options_info(rows: Iterable[hints.DirectionRow]) -> list[schema.HintOption]:
 def compiling_message(
     game: OnlineGame, player: str, compiling: Compiling
 ) -> schema.CompilingMessage:
-    """Return the progress of compiling a player's kernels."""
+    """Return a message with the progress of compiling a player's kernels."""
     share = round(compiling.share, 2)
     say = _("The hint is {progress}").format(progress=preparing(compiling))
     return schema.CompilingMessage(game.id, player, share, say)
@@ -151,7 +142,7 @@ def _hint(hint: Hint) -> dict[str, Any]:
 
 def _position(online: OnlineGame, autoplay: str | None) -> dict[str, Any]:
     now, is_over = online.session.game.position, online.is_over
-    # A game that was stopped although moves are left has ended.
+    # A game counts as ended if it was stopped while moves were still possible.
     outcome = Outcome.ENDED if is_over and now.legal else now.outcome
     return {
         "game": online.id,
@@ -176,7 +167,7 @@ def _position(online: OnlineGame, autoplay: str | None) -> dict[str, Any]:
 
 
 def event_info(event: Event) -> schema.PlayedEvent | None:
-    """Return an event for a page, or None if pages do not show it. Pages word turns themselves."""
+    """Return an event in the form that pages receive, or None if pages do not show it."""
     match event:
         case Moved(turn=turn):
             return schema.MovedEvent(
@@ -200,7 +191,7 @@ def event_info(event: Event) -> schema.PlayedEvent | None:
 
 
 def turn_info(turn: Turn, score: int, points: int, board: Board) -> schema.TurnInfo:
-    """Return a record's turn with the board and the score after it."""
+    """Return a turn of a record, with the board and the score after the turn."""
     return schema.TurnInfo(
         "moved" if turn.legal else "nothing_moved", str(turn.direction), points,
         motions_info(turn.slide.motions) if turn.legal else [], _tile(turn.spawn), score,
@@ -209,7 +200,7 @@ def turn_info(turn: Turn, score: int, points: int, board: Board) -> schema.TurnI
 
 
 def slides_info(rules: Rules, board: Board) -> schema.SlidesAnswer:
-    """Return the effect of each direction on a board."""
+    """Return the effect of moving a board in each direction."""
     slides = {}
     for direction in Direction:
         slide = board.slide(direction, rules.merging)
@@ -221,12 +212,7 @@ def slides_info(rules: Rules, board: Board) -> schema.SlidesAnswer:
 
 def motions_info(motions: Iterable[Motion]) -> list[schema.TileMotion]:
     """Return tile motions."""
-    return list(map(_tile_motion, motions))
-
-
-@functools.lru_cache(maxsize=4096)  # there are only a few hundred motions
-def _tile_motion(motion: Motion) -> schema.TileMotion:
-    return schema.TileMotion(*motion)
+    return [schema.TileMotion(*motion) for motion in motions]
 
 
 def _tile(spawn: Spawn | None) -> schema.NewTile | None:
@@ -237,11 +223,11 @@ def _tile(spawn: Spawn | None) -> schema.NewTile | None:
 
 
 def rules_info(text: str) -> schema.RulesInfo:
-    """Return rules with their texts in the current language."""
+    """Return rules, described in the current language."""
     return _rules_info(text, language())
 
 
-@functools.lru_cache(maxsize=256)
+@functools.lru_cache(MAX_RULES)
 def _rules_info(text: str, _language: str) -> schema.RulesInfo:
     rules = Rules.parse(text)
     preset = preset_of(rules)
@@ -266,12 +252,12 @@ def _summary(rules: Rules) -> str:
 
 
 def game_rows(games: Iterable[RecordSummary | OpenGame]) -> list[schema.GameRow]:
-    """Return games as numbered rows of a list."""
+    """Return numbered rows for a list of games."""
     return [game_row(game, place) for place, game in enumerate(games, 1)]
 
 
 def game_row(game: RecordSummary | OpenGame, place: int | None = None) -> schema.GameRow:
-    """Return a finished game or a game in progress as a row of a list."""
+    """Return the row for a game in a list. The game may be finished or in progress."""
     if isinstance(game, RecordSummary):
         is_mode = game.category in (*schema.MODES, schema.BATTLE)
         return schema.GameRow(

@@ -1,8 +1,9 @@
-"""Rooms: the games that are open in this process, with their players and watchers.
+"""Rooms: the games that are open in this process, with their players and spectators.
 
-Everything here runs in the event loop; blocking calls go to `GameService` in a thread. A move is
-played immediately, saved by `GroupCommit` together with others, and only then acknowledged.
-Changes that cannot be saved are rolled back and every client in the room is notified.
+Everything in this module runs in the event loop, except blocking calls to `GameService`, which run
+in a thread. A move is played immediately, saved by `GroupCommit` together with other changes, and
+only then acknowledged. Changes that cannot be saved are rolled back, and every client in the room
+is notified.
 """
 
 from __future__ import annotations
@@ -10,25 +11,34 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from contextvars import copy_context
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import Enum
 from functools import partial
 from math import inf
-from typing import TYPE_CHECKING, NamedTuple, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakValueDictionary
 
-from py2048.app.session import Event, IllegalMove
+from msgspec import UNSET, UnsetType
+
 from py2048.app.storage import GameChange
 from py2048.app.storage.values import OpenGame, utc_text
 from py2048.core.errors import Py2048Error, StaleGameError, StorageError
 from py2048.core.language import _, language, use_language
+from py2048.presentation.events import Event, IllegalMove
 from py2048.server import schema
+from py2048.server.bounds import (
+    MAX_GAMES,
+    MAX_KEPT_ROOMS,
+    MAX_LIVE,
+    MAX_QUEUED_BYTES,
+    MAX_QUEUED_FRAMES,
+    MAX_WAITING_FRAMES,
+)
+from py2048.server.cache import Latest
 from py2048.server.play import messages
 from py2048.server.play.changes import GameNotices, GroupCommit
 from py2048.server.play.games import LIVE, GameService, OnlineGame, check_sealed
@@ -36,45 +46,42 @@ from py2048.server.schema import ActionRejected
 
 if TYPE_CHECKING:
     from py2048.app.storage import Store
+    from py2048.server.admission import Admission, Caller
     from py2048.server.http.monitoring import Metrics
 
 _log = logging.getLogger("py2048.web")
-_P = ParamSpec("_P")
-_T = TypeVar("_T")
-_THREADS = 8
-_FIRST_RETRY_S, _MAX_RETRY_S = 0.1, 5.0  # for reloading a game
-_MAX_LIVE = 40
-_UNENTERED_S = 1.0  # Time after which a loaded room that nobody enters is closed.
+_THREADS = 12
+_FIRST_RETRY_S, _MAX_RETRY_S = 0.1, 5.0  # Delays between attempts to reload a game.
+_UNENTERED_S = 1.0  # Time after which a loaded room is closed if no client enters it.
 
 LINGER_S = 60.0
-"""How long a program's room stays open after a request, so that the next one need not load it."""
+"""A program's room stays open for this time after a request, so that the next request need not load
+the game.
+"""
 
-MAX_GAMES = 32  # Games that a program may play at the same time.
-_MAX_KEPT_ROOMS = 2000  # For all programs together.
 _POLL_S = 2.0  # Interval of polling for changes whose notices were lost.
 
-MAX_QUEUED_FRAMES = 256
-MAX_QUEUED_BYTES = 1_000_000
 TOO_SLOW, SIGN_IN = 1013, 1008  # close codes
 
 
 @dataclass(eq=False)
 class Client:
-    """A connection in a room, with its outgoing queue.
+    """A connection in a room, with a queue of outgoing frames.
 
-    `send` never blocks: it writes the frame immediately if the socket is ready and nothing is
-    queued, and otherwise leaves it to `run`, which preserves order. A client whose queue exceeds
-    `MAX_QUEUED_FRAMES` or `MAX_QUEUED_BYTES` is disconnected.
+    `send` never blocks. The frame is written immediately if the socket is ready and nothing is
+    queued. Otherwise `run` writes the frame later, in the order of the queue. A client whose queue
+    exceeds `MAX_QUEUED_FRAMES` or `MAX_QUEUED_BYTES` is disconnected.
 
     Attributes:
-        account: The account's id; guests have one too.
-        session: The session that opened the connection, or None for a guest.
-        write_now: Writes a text frame if the socket is ready; returns whether it did.
-        room: The room the client is in, if any.
-        close_code: Set once the connection is to be closed.
-        language: Language of the messages this client receives.
-        first_broadcast: Index of the first frame that this client receives as a broadcast; infinite
-            until the client has received the room's state.
+        account: Id of the account. Guests also have an account id.
+        session: The login session that opened the connection, or None for a guest.
+        write_now: Function that writes a text frame if the socket is ready, and returns whether the
+            frame was written.
+        room: The room that the client is in, or None.
+        close_code: WebSocket close code, set to close the connection.
+        language: Language of the messages to this client.
+        first_broadcast: Index of the first broadcast frame that this client receives. Set to
+            infinity until the client has received the room's state.
     """
 
     account: str
@@ -84,7 +91,7 @@ class Client:
     close_code: int | None = field(default=None, init=False)
     language: str = field(default_factory=language, init=False)
     first_broadcast: float = field(default=inf, init=False)
-    _frames: deque[bytes] = field(default_factory=deque, init=False)
+    _frames: list[bytes] = field(default_factory=list, init=False)  # smaller than a deque
     _size: int = field(default=0, init=False)
     _sender: asyncio.Task[object] | None = field(default=None, init=False)
     _is_sending: bool = field(default=False, init=False)
@@ -108,7 +115,7 @@ class Client:
         return not self._frames
 
     def close(self, code: int) -> None:
-        """Close the connection after the queued frames, or immediately if it is too slow."""
+        """Close the connection after the queued frames, or now if the client is too slow."""
         if self.close_code is None:
             self.close_code = code
         if code == TOO_SLOW:
@@ -120,8 +127,8 @@ class Client:
     async def run(self, send: Callable[[bytes], Awaitable[None]]) -> None:
         """Send queued frames until the client is closed.
 
-        The awaiting task is cancelled if the client is too slow, because sending the current frame
-        may never finish.
+        If the client is too slow, the task that runs this method is cancelled, because sending the
+        current frame may never end.
         """
         self._sender = asyncio.current_task()
         while (frame := await self.next()) is not None:
@@ -130,19 +137,19 @@ class Client:
             self._is_sending = False
 
     async def next(self) -> bytes | None:
-        """Wait for the next frame; return None after the last frame of a closed client."""
+        """Wait for the next frame. Return None after a closed client's last frame."""
         while not self._frames:
             if self.close_code is not None:
                 return None
             self._awake.clear()
             await self._awake.wait()
-        frame = self._frames.popleft()
+        frame = self._frames.pop(0)
         self._size -= len(frame)
         return frame
 
 
 class RoomState(Enum):
-    """Whether a room's game is in sync with the store."""
+    """Whether the game of a room is in sync with the store."""
 
     OPEN = "open"
     """All changes are saved."""
@@ -154,28 +161,14 @@ class RoomState(Enum):
     """The game has been deleted."""
 
 
-class Autoplay(NamedTuple):
-    """A computer player that makes a room's moves.
-
-    Attributes:
-        player: The player's spec.
-        task: Makes the moves.
-        address: Network address of the client that started it.
-    """
-
-    player: str
-    task: asyncio.Task[None]
-    address: str
-
-
 class _Frame(NamedTuple):
-    """A frame that is sent once all preceding changes are saved.
+    """A frame that is sent when all preceding changes have been saved.
 
     Attributes:
         number: Position among the room's frames.
-        data: The encoded frame per language of its receivers.
+        data: The encoded frame, by language of its receivers.
         client: The receiver, or None for a broadcast.
-        since: When it was queued, from `time.perf_counter`.
+        since: When the frame was queued, from `time.perf_counter`.
     """
 
     number: int
@@ -185,7 +178,7 @@ class _Frame(NamedTuple):
 
 
 class Room:
-    """An open game with its clients, and the frames that wait until its changes are saved.
+    """An open game, its clients, and the frames to send when changes are saved.
 
     Args:
         rooms: The rooms of this process.
@@ -194,10 +187,10 @@ class Room:
     Attributes:
         game: The game; reloading replaces it.
         state: Whether the game is in sync with the store.
-        fault: Why the game cannot be reloaded, while retries continue.
+        fault: Why the game cannot be reloaded at the moment, or None.
         clients: Players and watchers.
-        autoplay: The computer player that makes the moves, if any.
-        sync_lock: Held while changes by another process are applied.
+        autoplay: Task that makes a computer player's moves, if any. Its name is the player's spec.
+        sync_lock: Lock that is held while changes by other processes are applied.
     """
 
     def __init__(self, rooms: Rooms, game: OnlineGame) -> None:
@@ -205,14 +198,13 @@ class Room:
         self.state = RoomState.OPEN
         self.fault: StorageError | None = None
         self.clients: set[Client] = set()
-        self.autoplay: Autoplay | None = None
+        self.autoplay: asyncio.Task[None] | None = None
         self.sync_lock = asyncio.Lock()
         self._rooms = rooms
         self._group_commit = rooms.group_commit
-        self._kept_until = 0.0
         self._state_changed = asyncio.Event()
-        self._writing: list[_Frame] = []  # delivered after the current write
-        self._waiting: list[_Frame] = []  # delivered after the next write
+        self._writing: list[_Frame] = []  # Delivered after the current write.
+        self._waiting: list[_Frame] = []  # Delivered after the next write.
         self._frame_count = 0
 
     @property
@@ -222,37 +214,21 @@ class Room:
 
     @property
     def is_played(self) -> bool:
-        """Whether the game's player is connected here."""
+        """Whether the player of the game is connected here."""
         return any(client.account == self.game.info.owner for client in self.clients)
-
-    @property
-    def is_kept(self) -> bool:
-        """Whether the room stays open without clients, for a program that sends moves by HTTP."""
-        return time.monotonic() < self._kept_until
-
-    def keep(self) -> None:
-        """Keep the room open without clients for `LINGER_S`."""
-        if not self.is_kept:
-            asyncio.get_running_loop().call_later(LINGER_S, self._stop_keeping)
-        self._kept_until = time.monotonic() + LINGER_S
-
-    def _stop_keeping(self) -> None:
-        if (left_s := self._kept_until - time.monotonic()) > 0:
-            asyncio.get_running_loop().call_later(left_s, self._stop_keeping)
-        self._rooms.release(self)
 
     def _set_state(self, state: RoomState) -> None:
         self.state = state
-        self._state_changed.set()
-        self._state_changed = asyncio.Event()
+        self._state_changed.set()  # wakes everybody who waits
+        self._state_changed.clear()
 
     # Sending
 
     def send(self, message: Callable[[], schema.Reply], client: Client | None = None) -> None:
-        """Send a message to one client or to all, once all preceding changes are saved.
+        """Send a message to one client or to all clients, when all preceding changes are saved.
 
         Args:
-            message: Makes the message in the current language.
+            message: Function that returns the message in the current language.
             client: The receiver, or None for a broadcast.
         """
         if client is not None:
@@ -266,15 +242,19 @@ class Room:
         self._frame_count += 1
         is_new = self.state is RoomState.OPEN and self.game.tracked.is_changed
         if is_new or self.state is RoomState.WRITING:
-            self._waiting.append(frame)
+            if len(self._waiting) < MAX_WAITING_FRAMES:
+                self._waiting.append(frame)
+            else:
+                for each in self.clients:
+                    each.close(TOO_SLOW)
             self._write()
         else:
             self._deliver([frame])
 
     def broadcast(self, events: Sequence[Event], client: Client | None = None) -> None:
-        """Send events to everybody; without events, send the state to `client`.
+        """Send events to all clients. If there are no events, send the state to `client`.
 
-        An attempt that changed nothing is reported to `client` only.
+        An attempt that changed nothing is reported only to `client`.
         """
         if events:
             message = partial(messages.events_of, self.game, events, self.autoplayer)
@@ -289,19 +269,45 @@ class Room:
         """Send a client the state of the game."""
         self.send(partial(self.state_for, client.account), client)
 
+    def reject(
+        self,
+        why: Callable[[], ActionRejected],
+        *clients: Client,
+        of: str = "",
+        chain: int | UnsetType = UNSET,
+    ) -> None:
+        """Reject the last action of the given clients, by default of all clients.
+
+        Args:
+            why: Function that returns the rejection in the current language.
+            clients: The receivers.
+            of: Type of the rejected message.
+            chain: The chain that the action belonged to, if any.
+        """
+        for client in clients or tuple(self.clients):
+            self.send(partial(self._rejection, why, client.account, of, chain), client)
+
+    def _rejection(
+        self, why: Callable[[], ActionRejected], account: str, of: str, chain: int | UnsetType
+    ) -> schema.RejectedMessage:
+        # While the game is being reloaded, its state in memory may differ from the store.
+        is_current = self.state in (RoomState.OPEN, RoomState.WRITING)
+        state = self.state_for(account) if is_current else None
+        return messages.rejection(why(), of, state, chain)
+
     def state_for(self, account: str) -> schema.StateMessage:
-        """Return the state of the game as an account sees it."""
+        """Return the state of the game as a message to an account."""
         mine = account == self.game.info.owner
         return messages.state_of(self.game, mine=mine, autoplay=self.autoplayer)
 
     def _subscribe(self, client: Client | None) -> None:
-        """Let a client receive broadcasts from the next frame on."""
+        """Let a client receive all broadcasts from the next frame on."""
         if client is not None and client.first_broadcast > self._frame_count:
             client.first_broadcast = self._frame_count
 
     def _deliver(self, frames: Sequence[_Frame]) -> None:
         for frame in frames:
-            if frame.client is None:  # a program starts to think when its position is sent
+            if frame.client is None:  # A program's thinking time starts when the position is sent.
                 self.game.clock.since = time.monotonic()
             for each in self.clients if frame.client is None else (frame.client,):
                 if frame.number >= each.first_broadcast:
@@ -310,15 +316,15 @@ class Room:
     # Writing
 
     def _write(self) -> None:
-        """Submit pending changes, unless a write or reload is in progress."""
+        """Submit pending changes, unless a write or a reload is in progress."""
         if self.state is RoomState.OPEN and (change := self.game.tracked.take_change()):
             self._writing, self._waiting = self._waiting, []
-            self._set_state(RoomState.WRITING)
+            self.state = RoomState.WRITING
             self._group_commit.submit(change, self._on_commit)
 
     def _on_commit(self, error: StorageError | None) -> None:
         if self.state is not RoomState.WRITING:
-            return  # a reload will show what was saved
+            return  # The pending reload shows which changes were saved.
         if error is not None:
             self.reload(None if isinstance(error, StaleGameError) else error)
             return
@@ -349,7 +355,7 @@ class Room:
             await self._state_changed.wait()
 
     async def loaded(self) -> None:
-        """Wait while the game is being reloaded; raises the same errors as `ready`."""
+        """Wait while the game is being reloaded, and raise the same errors as `ready`."""
         if self.state is RoomState.LOADING:
             await self.ready()
 
@@ -357,30 +363,30 @@ class Room:
 
     @property
     def autoplayer(self) -> str | None:
-        """Spec of the computer player that makes the moves, if any."""
-        return self.autoplay.player if self.autoplay else None
+        """Spec of the computer player that makes the moves, or None."""
+        return self.autoplay.get_name() if self.autoplay else None
 
-    def set_autoplay(self, autoplay: Autoplay | None) -> None:
-        """Replace the computer player that makes the moves and notify all clients."""
+    def set_autoplay(self, autoplay: asyncio.Task[None] | None) -> None:
+        """Replace the computer player that makes the moves, and notify all clients."""
         if self.autoplay is not None:
-            self.autoplay.task.cancel()
+            self.autoplay.cancel()
         self.autoplay = autoplay
         self.send(partial(schema.AutoplayMessage, self.game.id, self.autoplayer))
 
     def end_autoplay(self) -> None:
-        """Stop the computer player, if any."""
+        """Stop the computer player if there is one."""
         if self.autoplay is not None:
             self.set_autoplay(None)
 
     # Reloading
 
     def reload(self, error: StorageError | None = None) -> None:
-        """Reload the game from the store and discard unsaved changes.
+        """Reload the game from the store, and discard unsaved changes.
 
         Args:
-            error: Why the last write failed, or None if another process changed the game. A failed
-                write may have reached the store all the same, so frames are kept until the game has
-                been read.
+            error: Why the last write failed, or None if another process has changed the game. A
+                failed write may have reached the store, so its frames are kept until the game has
+                been reloaded.
         """
         if error is not None:
             self._rooms.note_fault(error, "a move could not be written")
@@ -392,14 +398,14 @@ class Room:
             self._rooms.start(self._load(error, unconfirmed))
 
     async def _load(self, error: StorageError | None, unconfirmed: Sequence[_Frame]) -> None:
-        """Load the game, retrying while clients wait."""
+        """Load the game, and retry while clients are waiting."""
         wait_s = _FIRST_RETRY_S
         while True:
             try:
-                game = await self._rooms.in_thread(self._rooms.games.load, self.game.id)
+                game = await asyncio.to_thread(self._rooms.games.load, self.game.id)
             except ActionRejected:  # deleted by its player, or discarded for a new game
                 self._set_state(RoomState.GONE)
-                self._reject_all(_deleted, has_state=False)
+                self.reject(_deleted)
                 self._rooms.abandon(self)
                 return
             except Py2048Error as failure:
@@ -408,7 +414,7 @@ class Room:
                 if self.fault is None:
                     self.fault = error or fault
                     self._set_state(RoomState.LOADING)  # wakes `ready`, which raises the fault
-                    self._reject_all(partial(messages.unsaved, fault), has_state=False)
+                    self.reject(partial(messages.unsaved, fault))
                 if not (self.clients and fault.kind):
                     self._rooms.abandon(self)
                     return
@@ -421,37 +427,24 @@ class Room:
     def _replace_game(
         self, game: OnlineGame, error: StorageError | None, unconfirmed: Sequence[_Frame]
     ) -> None:
-        """Install the reloaded game and notify all clients."""
-        # A record may have a lower version than the client's last action. The state alone would
-        # then not tell the client that the action was rejected.
+        """Replace the game with the reloaded game, and notify all clients."""
+        # A record may have a lower version than the client's last action. If so, the client could
+        # not tell from the state alone that the action was rejected.
         is_undone = game.is_finished and game.version < self.game.version
         if error is not None and game.has_same_turns(self.game):
             self._deliver(unconfirmed)  # the write succeeded after all
             error = None
         was_reported, self.fault, self.game = self.fault is not None, None, game
+        self._set_state(RoomState.OPEN)
         if error is not None and not was_reported:
-            self._reject_all(partial(messages.unsaved, error))
+            self.reject(partial(messages.unsaved, error))
         else:
             for client in self.clients:
                 if is_undone and client.account == game.info.owner:
-                    self._reject(client, game.over)
+                    self.reject(game.over, client)
                 else:
                     self.send_state(client)
-        self._set_state(RoomState.OPEN)
         self._rooms.release(self)
-
-    def _reject_all(self, why: Callable[[], ActionRejected], *, has_state: bool = True) -> None:
-        for client in self.clients:
-            self._reject(client, why, has_state=has_state)
-
-    def _reject(
-        self, client: Client, why: Callable[[], ActionRejected], *, has_state: bool = True
-    ) -> None:
-        def message() -> schema.Reply:
-            state = self.state_for(client.account) if has_state else None
-            return messages.rejection(why(), "", state)
-
-        self.send(message, client)
 
 
 def _deleted() -> ActionRejected:
@@ -464,7 +457,8 @@ class Rooms:
     Args:
         store: The store.
         metrics: Counts events.
-        notices: Exchanges notices with other processes; None if no other process can use the store.
+        admission: Charges for opening games.
+        notices: Notices to and from other processes, or None if no other process can use the store.
 
     Attributes:
         games: The game service.
@@ -473,86 +467,82 @@ class Rooms:
         group_commit: Saves changes.
     """
 
-    def __init__(self, store: Store, metrics: Metrics, notices: GameNotices | None = None) -> None:
+    def __init__(
+        self, store: Store, metrics: Metrics, admission: Admission,
+        notices: GameNotices | None = None,
+    ) -> None:  # fmt: skip
+        self._admission = admission
         self.open: dict[str, Room] = {}
         self.games = GameService(store)
         self.metrics = metrics
         self.notices = notices
         self.clients: set[Client] = set()
+        self._kept: dict[Room, asyncio.TimerHandle] = {}
         self._opening: dict[str, asyncio.Task[Room]] = {}
         self._loop = asyncio.get_running_loop()
-        self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="py2048-games")
-        # A single thread replays finished games, to keep move latency low.
+        self._loop.set_default_executor(ThreadPoolExecutor(_THREADS, "py2048-games"))
+        # Finished games are replayed by a single thread, to keep the latency of moves low.
         self._finishing = ThreadPoolExecutor(1, thread_name_prefix="py2048-finish")
         self._ending = WeakValueDictionary[str, asyncio.Task[None]]()  # by account, until done
         self._tasks: set[asyncio.Task[None]] = set()
-        self._last_played: OrderedDict[str, None] = OrderedDict()  # game ids, the latest last
+        self._last_played = Latest[str, None](MAX_LIVE)  # game ids
         self.group_commit = GroupCommit(store, self._on_written)
 
-    async def in_thread(self, call: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
-        """Run a blocking call in a thread, with the current context variables."""
-        context = copy_context()
-        return await self._loop.run_in_executor(
-            self._pool, lambda: context.run(call, *args, **kwargs)
-        )
-
-    def start(self, work: Coroutine[object, object, None]) -> asyncio.Task[None]:
-        """Run a coroutine in the background; `close` cancels it."""
-        task = self._loop.create_task(work)
+    def start(
+        self, work: Coroutine[object, object, None], name: str | None = None
+    ) -> asyncio.Task[None]:
+        """Run a coroutine in the background, until `close` cancels it."""
+        task = self._loop.create_task(work, name=name)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
 
     # Entering and leaving
 
-    async def create(self, client: Client, rules: str, mode: str) -> Room:
-        """Start a new game and enter its room.
+    def room_of(self, game: OnlineGame) -> Room:
+        """Return the room of a game. If it is not open, open it with this copy of the game."""
+        return self.open.setdefault(game.id, Room(self, game))
+
+    async def find(self, game_id: str, caller: Caller) -> Room:
+        """Return the room of a game, and load the game if necessary.
+
+        Args:
+            game_id: The game.
+            caller: The caller, who is charged if the game must be loaded.
 
         Raises:
-            ActionRejected, StorageError: As `GameService.begin_game`.
-        """
-        await self.wait_for_records(client.account)  # a score may be the new best
-        game = await self.in_thread(self.games.begin_game, client.account, rules, mode)
-        room = self.open.setdefault(game.id, Room(self, game))
-        self.enter(client, room)
-        return room
-
-    async def find(self, game_id: str) -> Room:
-        """Return the room of a game, loading the game if necessary.
-
-        Raises:
-            ActionRejected: If the game does not exist.
+            ActionRejected: If the game does not exist, or the address has used up its processor
+                time (``busy``).
             StorageError: If the store cannot be read.
         """
         if game_id in self.open:
             return self.open[game_id]
         if game_id not in self._opening:
-            self._opening[game_id] = self._loop.create_task(self._load(game_id))
+            self._opening[game_id] = self._loop.create_task(self._load(game_id, caller))
         return await asyncio.shield(self._opening[game_id])
 
-    async def find_own(self, game_id: str, account: str) -> Room:
-        """Return the room of an account's own game, as `find` does.
+    async def find_own(self, game_id: str, caller: Caller) -> Room:
+        """Return a room like `find`, but only for the caller's own game.
 
         Raises:
             ActionRejected: If the game is another player's (``not_yours`` or ``sealed``).
         """
         if game_id in self.open and self.notices is not None:
-            await self._sync(
-                self.open[game_id]
-            )  # the player may have reconnected after a process died
-        room = await self.find(game_id)
-        if room.game.info.owner != account:
+            # The player may have reconnected after another process died.
+            await self._sync(self.open[game_id])
+        room = await self.find(game_id, caller)
+        if room.game.info.owner != caller.account:
             self.release(room)
-            check_sealed(room.game.info, account)
+            check_sealed(room.game.info, caller.account)
             raise ActionRejected("not_yours", _("this is somebody else's game: you may watch it"))
         return room
 
-    async def _load(self, game_id: str) -> Room:
+    async def _load(self, game_id: str, caller: Caller) -> Room:
         try:
-            game = await self.in_thread(self.games.load, game_id)
+            game = await self._admission.do_here("open", caller, self.games.load, game_id)
         finally:
             del self._opening[game_id]
-        room = self.open.setdefault(game_id, Room(self, game))
+        room = self.room_of(game)
         self._loop.call_later(_UNENTERED_S, self.release, room)
         return room
 
@@ -575,25 +565,31 @@ class Rooms:
         self.release(room)
 
     def release(self, room: Room) -> None:
-        """Close a room that is neither used nor kept, if all its changes are saved."""
+        """Close a room if it is not in use or kept open, and all its changes are saved."""
         game = room.game
-        is_used = room.clients or (room.is_kept and not game.is_over)
+        is_used = room.clients or (room in self._kept and not game.is_over)
         if not is_used and room.is_settled and self.open.get(game.id) is room:
             del self.open[game.id]
 
     def keep(self, room: Room) -> None:
-        """Keep the room of a program's game open between its moves.
+        """Keep the room of a program's game open without clients for `LINGER_S` seconds.
 
         Raises:
             ActionRejected: If too many rooms are kept, in total or for this program (``busy``).
         """
-        kept = [] if room.is_kept else [each for each in self.open.values() if each.is_kept]
-        if len(kept) >= _MAX_KEPT_ROOMS:
+        if timer := self._kept.pop(room, None):
+            timer.cancel()
+        kept = [] if timer else [each for each in self.open.values() if each in self._kept]
+        if len(kept) >= MAX_KEPT_ROOMS:
             raise ActionRejected("busy", "too many programs are playing: try again later", LINGER_S)
         if sum(each.game.info.owner == room.game.info.owner for each in kept) >= MAX_GAMES:
             message = f"a program plays at most {MAX_GAMES} games at the same time"
             raise ActionRejected("busy", message, LINGER_S)
-        room.keep()
+        self._kept[room] = self._loop.call_later(LINGER_S, self._stop_keeping, room)
+
+    def _stop_keeping(self, room: Room) -> None:
+        del self._kept[room]
+        self.release(room)
 
     def disconnect(self, account: str) -> None:
         """Close an account's connections."""
@@ -602,7 +598,7 @@ class Rooms:
                 client.close(SIGN_IN)
 
     def forget(self, accounts: Collection[str]) -> None:
-        """Close the rooms of deleted accounts and notify their clients."""
+        """Close the rooms of deleted accounts, and notify the clients in them."""
         for room in tuple(self.open.values()):
             if room.game.info.owner in accounts:
                 room.reload()
@@ -610,23 +606,23 @@ class Rooms:
     # Writing
 
     def _on_written(self, written: Sequence[GameChange]) -> None:
-        """Update metrics and notify other processes, after the acknowledgements."""
+        """Update the metrics and notify other processes, after moves have been acknowledged."""
         self.metrics.commits.inc()
         self.metrics.moves.inc(sum(len(change.turns) for change in written))
         for change in written:
-            self._mark_played(change.id)
+            self._last_played[change.id] = None
             if self.notices is not None:
                 self.notices.tell(change.id, change.revision)
 
     def on_settled(self, room: Room) -> None:
-        """Finish a game that is over, and close its room if it is unused."""
+        """Finish a game that is over, and close its room if the room is unused."""
         if room.game.is_over:
             self._ending[room.game.info.owner] = self.start(self._finish(room.game.id))
         self.release(room)
 
     async def wait_for_records(self, account: str) -> None:
-        """Wait until the account's games that have just ended are counted."""
-        if task := self._ending.get(account):  # the latest one: they are finished in order
+        """Wait until the records of the account's games that have just ended are saved."""
+        if task := self._ending.get(account):  # Games finish in order, so the last is enough.
             await asyncio.wait([task])
 
     async def _finish(self, game_id: str) -> None:
@@ -663,29 +659,29 @@ class Rooms:
         listening = self.start(self.notices.run(self._on_notice))
         while not listening.done():
             await asyncio.sleep(_POLL_S)
-            # While notices arrive, a room with its player is not polled: if one was lost, the
-            # player's next move is rejected.
+            # While notices arrive, a room is not polled if its player is connected here. If a
+            # notice is lost, the server rejects the player's next move.
             wanted = [
                 game_id
                 for game_id, room in self.open.items()
                 if (self.notices.fault or not room.is_played) and not room.game.is_over
             ]
             try:
-                now = await self.in_thread(self.games.store.games.revisions, wanted)
+                now = await asyncio.to_thread(self.games.store.games.revisions, wanted)
             except StorageError as error:
                 self.note_fault(error, "other processes cannot be followed")
                 continue
             for game_id in filter(self.open.__contains__, wanted):
-                # A missing game has been finished, and its record counts as the next revision.
+                # A game without a revision is finished. Its record counts as the next revision.
                 self._sync_soon(game_id, now.get(game_id, self.open[game_id].game.version + 1))
 
     def _on_notice(self, revisions: Mapping[str, int]) -> None:
         for game_id, revision in revisions.items():
-            self._mark_played(game_id)
+            self._last_played[game_id] = None
             self._sync_soon(game_id, revision)
 
     def _sync_soon(self, game_id: str, revision: int) -> None:
-        """Update an open game to a given revision or a later one, in the background."""
+        """Update an open game in the background, at least to a given revision."""
         room = self.open.get(game_id)
         if room is not None and revision > room.game.version:
             self.start(self._sync_to(room, revision))
@@ -699,7 +695,7 @@ class Rooms:
             self.note_fault(error, "another process cannot be followed")
 
     async def _sync(self, room: Room) -> None:
-        """Update an open game to the revision in the store.
+        """Update an open game to the revision that is in the store.
 
         Raises:
             StorageError: If the store cannot be read.
@@ -707,45 +703,37 @@ class Rooms:
         try:
             await room.ready()
         except ActionRejected:
-            return  # it cannot be read, or has been deleted
+            return  # The game cannot be read, or has been deleted.
         game = room.game
         since = self.games.store.games.change_since
-        change = await self.in_thread(since, game.id, game.version, len(game.tracked.codes))
+        change = await asyncio.to_thread(since, game.id, game.version, len(game.tracked.codes))
         if self.open.get(game.id) is not room or room.game is not game or not room.is_settled:
             return
         if change is not None and change.revision <= game.version:
             return
-        room.end_autoplay()  # because the player is active in the other process
+        room.end_autoplay()  # the player is active in the other process
         events = game.apply(change) if change is not None else None
-        if events is None:  # an undo, or the game was finished or deleted
+        if events is None:  # The game had an undo, was finished, or was deleted.
             room.reload()
         else:
             room.broadcast(events)
 
-    def _mark_played(self, game_id: str) -> None:
-        """Move a game to the end of the recently played ones."""
-        self._last_played[game_id] = None
-        self._last_played.move_to_end(game_id)
-        if len(self._last_played) > _MAX_LIVE:
-            self._last_played.popitem(last=False)
-
     async def live_games(self) -> list[OpenGame]:
-        """Return recently played games, including those of other processes."""
+        """Return recently played games, including games in other processes."""
         since = utc_text(datetime.now(UTC) - LIVE)
-        games = await self.in_thread(self.games.store.online.live, tuple(self._last_played))
+        games = await asyncio.to_thread(self.games.store.online.live, tuple(self._last_played))
         return [game for game in games if game.updated >= since]
 
     async def close(self) -> None:
-        """Save all changes, finish games that are over, and close the store."""
+        """Save all changes, finish the games that are over, and close the store."""
         for room in tuple(self.open.values()):
             room.end_autoplay()
         for room in tuple(self.open.values()):
-            with suppress(ActionRejected):  # if the store is unavailable, nothing can be saved
+            with suppress(ActionRejected):  # Nothing can be saved while the store is unavailable.
                 await room.ready()
-        await asyncio.wait_for(asyncio.to_thread(self.group_commit.close), 40)
+        await self.group_commit.close()
         for task in tuple(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._finishing.shutdown()
-        self._pool.shutdown()
         self.games.store.close()

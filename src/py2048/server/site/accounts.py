@@ -1,13 +1,14 @@
-"""The account page: name, password, sessions, programs, export and deletion.
+"""The account page: name, password, login sessions, programs, export and deletion.
 
-Passwords are hashed with argon2id (19 MiB, two iterations), the cheaper of two settings recommended
-by OWASP's *Password Storage Cheat Sheet*. Existing hashes keep their parameters. The strength of
-new passwords is estimated by zxcvbn (D. L. Wheeler, *zxcvbn: Low-Budget Password Strength
-Estimation*, USENIX Security 2016), which recognises common passwords, words, names, dates, keyboard
-patterns, repetitions and the account's name.
+Passwords are hashed with argon2id (19 MiB, two iterations), the cheaper of two settings that
+OWASP's *Password Storage Cheat Sheet* recommends. Existing hashes keep their parameters. The
+strength of new passwords is estimated by zxcvbn (D. L. Wheeler, *zxcvbn: Low-Budget Password
+Strength Estimation*, USENIX Security 2016), which recognises common passwords, words, names, dates,
+keyboard patterns, repetitions and the account's name.
 
 Recovery codes replace password resets by e-mail, because no e-mail addresses are stored. Each code
-works once. The store keeps their SHA-256 hashes; with 80 random bits, they need no salt.
+can be used once. The store keeps the SHA-256 hashes of the codes, which need no salt because a code
+has 80 random bits.
 """
 
 from __future__ import annotations
@@ -25,11 +26,13 @@ from starlette.responses import RedirectResponse, Response
 
 from py2048.app.storage.values import Account, AccountError, lookalike_key
 from py2048.core.language import N_, _
+from py2048.server.admission import Caller
+from py2048.server.bounds import CODES, MAX_BOTS
 from py2048.server.play import messages
 from py2048.server.play.games import GameService, new_account_id
 from py2048.server.schema import ActionRejected
 from py2048.server.site.auth import User, UserRequest, new_token, session_of
-from py2048.server.site.pages import FormError, Page, Site, read_form, render, sentence
+from py2048.server.site.pages import FormError, Page, Site, read_form, sentence
 
 if TYPE_CHECKING:
     from argon2 import PasswordHasher
@@ -37,7 +40,6 @@ if TYPE_CHECKING:
     from py2048.app.storage import Store
 
 MAX_NAME = 24
-MAX_BOTS = 5
 _MAX_RECENT = 50
 _NAME = re.compile(r"[A-Za-z0-9 ._-]*[A-Za-z0-9][A-Za-z0-9 ._-]*")
 _CONFIRMATIONS = {
@@ -68,15 +70,15 @@ async def show(site: Site, request: UserRequest) -> Response:
 
 
 async def export(site: Site, request: UserRequest) -> Response:
-    """Send all data of the account as one JSON file."""
-    found = await site.backend.do(GameService.export, request.user.account)
+    """Send all of the account's data as a JSON file."""
+    found = await site.read("list", request.caller, GameService.export, request.user.account)
     headers = {"content-disposition": 'attachment; filename="py2048-account.json"'}
     text = json.dumps(found, indent=1, ensure_ascii=False)
     return Response(text, media_type="application/json", headers=headers)
 
 
 async def act(site: Site, request: UserRequest) -> Response:
-    """Run a form's action and show the page again."""
+    """Perform the action of a submitted form, and show the page again."""
     name = request.path_params["action"]
     action = _ACTIONS.get(name)
     if action is None:
@@ -93,16 +95,16 @@ async def act(site: Site, request: UserRequest) -> Response:
         fault, status = error.detail, error.status_code
     except AccountError as error:
         fault, status = str(error), 403
-    except ActionRejected as error:  # the queue for password hashing is full
-        fault, status = sentence(error), 503
+    except ActionRejected as error:  # too many attempts, or the server is too busy
+        fault, status = sentence(error), 429
     typed = form.get("name", "")[:MAX_NAME]
     return await _page(site, request, error=fault, status=status, typed=typed)
 
 
 async def _page(site: Site, request: UserRequest, status: int = 200, **values: Any) -> Response:
-    lists = await site.backend.do(_lists_of, request.user)
-    values |= {**lists, "session": request.user.session, "max_bots": MAX_BOTS}
-    response = render(request, "account.html", status, **values)
+    values |= {"session": request.user.session, "max_bots": MAX_BOTS, "all_codes": CODES}
+    user = request.user
+    response = await site.show(request, "account.html", _lists_of, user, status=status, **values)
     response.headers["cache-control"] = "private, no-store"
     return response
 
@@ -118,7 +120,7 @@ async def _claim(site: Site, request: UserRequest, form: Form) -> Response:
     if not request.user.is_guest:
         raise FormError(_("This account already has a name."), 403)
     name = checked_name(form.get("name", ""))
-    _check_rate(site, "passwords", request.address)
+    site.limits.check("passwords", request.address)
     hashed = await _new_hash(site, request, form.get("password", ""), name)
     codes = new_codes()
     facts = request.user.account, name, hashed, [*map(code_hash, codes)]
@@ -130,7 +132,7 @@ async def _claim(site: Site, request: UserRequest, form: Form) -> Response:
 
 async def _login(site: Site, request: UserRequest, form: Form) -> Response:
     account, device, key = await _start_attempt(site, request, form)
-    # Unknown names take as long, so that response times do not reveal which names exist.
+    # Check a password even for unknown names, so response times do not reveal which names exist.
     hashed = account.password if account else None
     is_right = await _verify(site, request, hashed, form.get("password", ""), device)
     if account is None or not is_right:
@@ -151,7 +153,7 @@ async def _recover(site: Site, request: UserRequest, form: Form) -> Response:
     _refund_attempt(site, key)
     hashed = await _new_hash(site, request, form.get("new_password", ""), account.name or "")
     if not await _do(site, lambda store: store.accounts.recover(account.id, code, hashed)):
-        raise wrong  # a concurrent request has used the code
+        raise wrong  # A concurrent request has used the same code.
     return await _sign_in_as(site, request, account, "recovered")
 
 
@@ -209,7 +211,7 @@ async def _end_session(site: Site, session: str | None, account: str) -> None:
 
 
 async def _delete_account(site: Site, account: str) -> None:
-    """Delete an account and its programs, and close their games and connections."""
+    """Delete an account with its programs, and close their games and connections."""
     bots = await _do(site, lambda store: store.accounts.bots(account))
     deleted, rooms = {account, *(bot.id for bot in bots)}, site.backend.rooms
     for each in deleted:
@@ -233,7 +235,7 @@ def _redirect(done: str) -> RedirectResponse:
 
 async def _bot(site: Site, request: UserRequest, form: Form) -> Response:
     name, token, bot = checked_name(form.get("name", "")), new_token(), new_account_id()
-    _check_rate(site, "passwords", request.address)
+    site.limits.check("passwords", request.address)
     facts = bot, name, request.user.account, session_of(token)
     await _do(site, lambda store: store.accounts.add_bot(*facts, most=MAX_BOTS))
     return await _page(site, request, secret=("token", token), shown=name)
@@ -265,19 +267,11 @@ async def _own_bot(site: Site, request: UserRequest, form: Form) -> Account:
 
 
 _ACTIONS: dict[str, Action] = {
-    "claim": _claim,
-    "login": _login,
-    "recover": _recover,
-    "logout": _logout,
-    "delete": _delete,
-    "password": _password,
-    "codes": _codes,
-    "end": _end,
-    "everywhere": _everywhere,
-    "bot": _bot,
-    "token": _token,
-    "token-end": _token_end,
-    "bot-delete": _bot_delete,
+    each.__name__[1:].replace("_", "-"): each
+    for each in (
+        *(_claim, _login, _recover, _logout, _delete, _password, _codes, _end, _everywhere),
+        *(_bot, _token, _token_end, _bot_delete),
+    )
 }
 PAGES = (
     Page("/account", show),
@@ -290,10 +284,10 @@ PAGES = (
 
 
 async def _check_own_password(site: Site, request: UserRequest, form: Form) -> Account:
-    """Return the user's account after checking the form's password."""
+    """Check the password in a form, and return the user's account."""
     session, key = request.user.session, f"session {request.user.session}"
-    _check_rate(site, "passwords", request.address)
-    _check_rate(site, "logins", key)
+    site.limits.check("passwords", request.address)
+    site.limits.check("logins", key)
     account = await site.backend.do(GameService.account, request.user.account)
     if not await _verify(site, request, account.password, form.get("password", ""), session):
         raise FormError(_("The password is wrong."), 403)
@@ -304,16 +298,18 @@ async def _check_own_password(site: Site, request: UserRequest, form: Form) -> A
 async def _start_attempt(
     site: Site, request: UserRequest, form: Form
 ) -> tuple[Account | None, str | None, str]:
-    """Count an attempt to log in by name.
+    """Count an attempt to log in with a name.
 
-    Browsers that have logged in to the account before are counted separately, so failed logins by
-    strangers do not lock out the owner. All spellings of a name share a counter.
+    Attempts from browsers that have logged in to the account before are counted separately, so that
+    failed logins by strangers do not lock out the owner. All spellings of a name count towards the
+    same limit.
 
     Returns:
-        The account, the id of a known browser, and the key of the attempt counter.
+        The account, the browser's id if it has logged in to the account before, and the counter's
+        key.
 
     Raises:
-        FormError: If there are too many attempts.
+        ActionRejected: If there were too many attempts (``busy``).
     """
     name = form.get("name", "")[:200]
     account = await _do(site, lambda store: store.accounts.find_name(name))
@@ -321,10 +317,10 @@ async def _start_attempt(
     device = site.auth.cookies.device(header, account.id) if account else None
     if device and not site.limits.take("logins", f"device {device}"):
         return account, device, f"device {device}"
-    _check_rate(site, "passwords", request.address)
+    site.limits.check("passwords", request.address)
     owner = account.id if account else name.casefold()
     key = f"name {owner} {request.address}"
-    _check_rate(site, "logins", key)
+    site.limits.check("logins", key)
     return account, None, key
 
 
@@ -332,30 +328,24 @@ def _refund_attempt(site: Site, key: str) -> None:
     site.limits.buckets["logins"].charge(key, -1)
 
 
-def _check_rate(site: Site, limit: str, key: str) -> None:
-    if wait_s := site.limits.take(limit, key):
-        text = _("Too many attempts: wait {n} seconds.")
-        raise FormError(text.format(n=max(1, round(wait_s))), 429)
-
-
 async def _new_hash(site: Site, request: UserRequest, password: str, name: str) -> str:
-    """Check and hash a new password in the password queue."""
-    return await site.limits.hashing.do(request.address, _hash, password, name)
+    """Check and hash a new password."""
+    return await site.admission.do("password", request.caller, _hash, password, name)
 
 
 async def _verify(
     site: Site, request: UserRequest, hashed: str | None, password: str, device: str | None
 ) -> bool:
-    """Verify a password in the password queue; a missing hash takes the same time.
+    """Verify a password; a missing hash takes the same time.
 
-    Known browsers have a separate queue, which strangers cannot block.
+    Strangers do not delay known browsers.
     """
-    queue = site.limits.hashing if device is None else site.limits.known_hashing
-    return await queue.do(device or request.address, _matches, hashed, password[:MAX_PASSWORD])
+    caller = Caller(device, device, is_known=True) if device else request.caller
+    return await site.admission.do("password", caller, _matches, hashed, password[:MAX_PASSWORD])
 
 
 def _lists_of(games: GameService, user: User) -> dict[str, object]:
-    """Return an account's games and, for a named account, its sessions and programs."""
+    """Return the games of an account and, if it has a name, its sessions and programs."""
     store, account = games.store, user.account
     recent = store.records.select(owner=account, order="finished", limit=_MAX_RECENT)
     bots = [] if user.is_guest else store.accounts.bots(account)
@@ -366,7 +356,6 @@ def _lists_of(games: GameService, user: User) -> dict[str, object]:
         "bots": bots,
         "tokens": {bot.id: token for bot in bots for token in store.sessions.of(bot.id)},
         "codes_left": 0 if user.is_guest else len(store.accounts.recovery_codes(account)),
-        "all_codes": CODES,
     }
 
 
@@ -374,7 +363,7 @@ def _lists_of(games: GameService, user: User) -> dict[str, object]:
 
 
 def checked_name(text: str) -> str:
-    """Return a name with its spaces normalized.
+    """Return a name with normalized spaces.
 
     Raises:
         FormError: If the name is not allowed.
@@ -391,10 +380,10 @@ def checked_name(text: str) -> str:
 # Passwords
 
 MIN_PASSWORD, MAX_PASSWORD = 8, 128
-MIN_GUESSES = 10**8  # zxcvbn's score of 3 out of 4
+MIN_GUESSES = 10**8  # zxcvbn's score 3 of 4
 
-# zxcvbn's running time grows exponentially with the number of substituted letters; 32 characters
-# take 1 s.
+# The running time of zxcvbn grows exponentially with the number of substituted letters. 32
+# characters take 1 s.
 _MAX_ESTIMATED = 24
 
 _GAME_WORDS = ("2048", "py2048")
@@ -402,14 +391,15 @@ _zxcvbn_lock = threading.Lock()  # zxcvbn keeps the user's words in a global var
 
 
 def check_password(password: str, name: str) -> None:
-    """Reject a weak password. May take a tenth of a second.
+    """Raise an error if a password is weak. The check may take a tenth of a second.
 
     Args:
         password: The password.
-        name: The account's name, which makes a password that contains it weaker.
+        name: The account's name. Passwords that contain it are weaker.
 
     Raises:
-        FormError: If the password has the wrong length or is easily guessed, with suggestions.
+        FormError: If the password has the wrong length or can easily be guessed. The message
+            contains suggestions.
     """
     from zxcvbn import zxcvbn
 
@@ -454,13 +444,12 @@ def _matches(hashed: str | None, password: str) -> bool:
 
 # Recovery codes
 
-CODES = 8
 _SYMBOLS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # Crockford's base 32, without lookalike characters
 _LOOKALIKES = str.maketrans("OIL", "011", "- \t")
 
 
 def new_codes() -> list[str]:
-    """Return new recovery codes, each of four groups of four characters."""
+    """Return new recovery codes, each with four groups of four characters."""
     return [
         "-".join("".join(secrets.choice(_SYMBOLS) for _ in range(4)) for _ in range(4))
         for _ in range(CODES)
@@ -468,5 +457,5 @@ def new_codes() -> list[str]:
 
 
 def code_hash(code: str) -> str:
-    """Return the hash of a recovery code, ignoring case, separators and lookalikes."""
+    """Return the hash of a recovery code. Case, separators and similar characters do not matter."""
     return hashlib.sha256(code.upper().translate(_LOOKALIKES).encode()).hexdigest()

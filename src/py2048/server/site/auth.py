@@ -1,4 +1,4 @@
-"""Authentication by cookies, sessions and program tokens."""
+"""Authentication by cookies, login sessions and program tokens."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import asyncio
 import hashlib
 import logging
 import secrets
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -22,6 +21,9 @@ from starlette.responses import Response
 from py2048.app.storage.values import Account, utc_text
 from py2048.core.errors import StorageError
 from py2048.core.language import _
+from py2048.server.admission import Caller
+from py2048.server.bounds import MAX_SESSIONS, MAX_TOKENS
+from py2048.server.cache import TimedCache
 from py2048.server.http.middleware import address_of, bearer_token
 from py2048.server.play.backend import Backend
 from py2048.server.play.games import GameService, guest_name, new_account_id
@@ -30,10 +32,9 @@ from py2048.server.schema import checked_game_id
 
 _log = logging.getLogger("py2048.web")
 
-_LAST_USE_PRECISION = timedelta(hours=1)  # Most requests therefore write nothing to the store.
-_SESSION_CHECK_S = 15.0  # Interval between checks for sessions ended by other processes.
-_TOKEN_TTL_S = 15.0  # Short, because another process may revoke the token.
-_MAX_TOKENS = 10_000
+_LAST_USE_PRECISION = timedelta(hours=1)  # Low precision avoids a write on most requests.
+_SESSION_CHECK_S = 15.0  # Interval of checks for sessions that other processes have ended.
+TOKEN_TTL_S = 15.0  # A token that another process revokes stays valid for this time.
 BEARER_ONLY = {"www-authenticate": "Bearer"}
 """Response headers for requests without a valid token."""
 _BROWSERS = {"Edg/": "Edge", "OPR/": "Opera", "Firefox/": "Firefox", "Chrome/": "Chrome",
@@ -49,8 +50,8 @@ class User:
     Attributes:
         account: The account's id.
         name: The account's name, or None for a guest.
-        session: The session's id, or None for a guest.
-        bot_of: The account id of this program's owner, or None for a person.
+        session: The login session's id, or None for a guest.
+        bot_of: The account id of a program's owner, or None for a person.
         cookies: ``Set-Cookie`` headers to send with the response.
     """
 
@@ -72,7 +73,7 @@ class User:
 
 
 class UserRequest(Request):
-    """A request whose sender an `Authenticator` has identified."""
+    """A request whose user an `Authenticator` has identified."""
 
     @property
     def user(self) -> User:
@@ -89,22 +90,27 @@ class UserRequest(Request):
         return address_of(self.scope)
 
     @property
+    def caller(self) -> Caller:
+        """Who is charged for the request."""
+        return Caller(self.address, getattr(self.scope.get("user"), "account", ""))
+
+    @property
     def game(self) -> str:
-        """The game id in the path; the game may not exist.
+        """The game id in the path. The game may not exist.
 
         Raises:
-            ActionRejected: If it is not a valid id.
+            ActionRejected: If the path contains no valid game id.
         """
         return checked_game_id(self.path_params["game"])
 
     def set_cookies(self, response: Response) -> None:
-        """Add the user's new cookies to a response."""
+        """Add the new cookies of the user to a response."""
         for cookie in self.user.cookies:
             response.headers.append("set-cookie", cookie)
 
 
 class Authenticator:
-    """Identifies the senders of requests and manages their sessions.
+    """Identifies the users of requests, and manages their login sessions.
 
     Args:
         backend: The store and the open connections.
@@ -114,15 +120,15 @@ class Authenticator:
     def __init__(self, backend: Backend, cookies: Cookies) -> None:
         self.cookies = cookies
         self._backend = backend
-        self._tokens = TokenCache()
+        self._tokens = TimedCache(TOKEN_TTL_S, MAX_TOKENS)
 
     async def identify(self, request: UserRequest, *, wait: bool = True) -> None:
-        """Set the user of a request from its cookie, or create a guest.
+        """Set the user of a request from its cookie. Without a valid cookie, create a guest.
 
         Args:
             request: The request.
-            wait: Whether to wait for the store. Otherwise, if the store is unavailable, a signed
-                cookie is trusted and the user's name is unknown.
+            wait: Whether to wait for the store. If it is False and the store is unavailable, a
+                signed cookie is trusted, but the user's name is unknown.
 
         Raises:
             StorageError: If the store is unavailable and `wait` is set.
@@ -141,23 +147,19 @@ class Authenticator:
         request.user = user or self._new_guest()
 
     async def identify_player(self, request: UserRequest) -> None:
-        """Set the user of a request from its bearer token or, without a token, from its cookie.
+        """Set the user of a request from its bearer token. Without a token, use its cookie.
 
         Raises:
             HTTPException: If the token is invalid.
             StorageError: If the store is unavailable.
         """
-        token = bearer_token(request.headers)
-        if token is None:
-            await self.identify(request)
-            return
-        found = await self._token_user(token)
-        if found is None:
+        found = await self.socket_user(request.headers)
+        if found is None and bearer_token(request.headers) is not None:
             raise HTTPException(401, "this token is invalid or has been revoked", BEARER_ONLY)
-        request.user = found
+        request.user = found or self._new_guest()
 
     async def socket_user(self, headers: Mapping[str, str]) -> User | None:
-        """Return the user who opens a WebSocket, or None if the cookie or token is invalid.
+        """Return the user who opens a WebSocket, or None if the cookie or the token is invalid.
 
         Raises:
             StorageError: If the store is unavailable.
@@ -169,14 +171,15 @@ class Authenticator:
         return self._new_guest() if cookie is None else await self._cookie_user(*cookie)
 
     def is_known_token(self, token: str | None) -> bool:
-        """Whether the token was verified within the last `_TOKEN_TTL_S` seconds."""
-        return self._tokens.find(token) is not None
+        """Whether the token was verified within the last `TOKEN_TTL_S` seconds."""
+        return self._tokens.find(session_of(token or "")) is not None
 
     async def sign_in(self, request: UserRequest, account: Account) -> None:
-        """Start a session for a named account in the browser that sent the request."""
+        """Start a login session for a named account in the browser that sent the request."""
         token, label = new_token(), browser_name(request.headers.get("user-agent", ""))
         session = session_of(token)
-        await self._backend.do(lambda games: games.store.sessions.begin(session, account.id, label))
+        facts = session, account.id, label
+        await self._backend.do(lambda games: games.store.sessions.begin(*facts, most=MAX_SESSIONS))
         cookies = (
             self.cookies.write(account.id, token),
             self.cookies.write_device(request.headers.get("cookie"), account.id),
@@ -184,11 +187,11 @@ class Authenticator:
         request.user = User(account.id, name=account.name, session=session, cookies=cookies)
 
     def sign_out(self, request: UserRequest) -> None:
-        """Make the browser's user a new guest."""
+        """Sign out the browser's user, who becomes a new guest."""
         request.user = self._new_guest()
 
     async def disconnect_signed_out(self) -> None:
-        """Close connections whose sessions have ended, in this or another process.
+        """Close connections whose login sessions have ended, in this process or another.
 
         Raises:
             StorageError: If the store cannot be read.
@@ -200,14 +203,14 @@ class Authenticator:
         guests = {each.account for each in clients if not each.session}
         if not clients:
             return
-        live = await rooms.in_thread(store.sessions.live, sessions)
-        live |= await rooms.in_thread(store.accounts.live_guests, guests)
+        live = await asyncio.to_thread(store.sessions.live, sessions)
+        live |= await asyncio.to_thread(store.accounts.live_guests, guests)
         for client in clients:
             if (client.session or client.account) not in live:
                 client.close(SIGN_IN)
 
     async def watch_sessions(self) -> None:
-        """Periodically close connections whose sessions ended in another process."""
+        """Periodically close connections whose login sessions have ended in another process."""
         while True:
             await asyncio.sleep(_SESSION_CHECK_S)
             try:
@@ -220,7 +223,10 @@ class Authenticator:
         return User(account, cookies=(self.cookies.write(account, 0),))
 
     async def _cookie_user(self, account_id: str, mark: Mark, is_old: bool) -> User | None:
-        """Return the user of a cookie, renewing an old cookie; None if the cookie is invalid."""
+        """Return the user that a cookie identifies, or None if the cookie is invalid.
+
+        If `is_old`, the user receives a new cookie.
+        """
         cookies = (self.cookies.write(account_id, mark),) if is_old else ()
         if isinstance(mark, int):
             account = await self._backend.do(GameService.account, account_id)
@@ -230,17 +236,18 @@ class Authenticator:
         return replace(user, cookies=cookies) if user and user.account == account_id else None
 
     async def _token_user(self, token: str) -> User | None:
-        user = self._tokens.find(token)
+        session = session_of(token)
+        user: User | None = self._tokens.find(session)
         if user is None:
-            user = await self._backend.do(_session_user, session_of(token))
+            user = await self._backend.do(_session_user, session)
             if user is None or not user.bot_of:
                 return None
-            self._tokens.add(token, user)
+            self._tokens.add(session, user)
         return user
 
 
 def _session_user(games: GameService, session: str) -> User | None:
-    """Return a session's user and record that the session is in use."""
+    """Return the user of a login session, and record that the session is in use."""
     found = games.store.sessions.find(session)
     if found is None:
         return None
@@ -252,7 +259,7 @@ def _session_user(games: GameService, session: str) -> User | None:
 
 
 def browser_name(agent: str) -> str:
-    """Return the browser and system named in a ``User-Agent`` header."""
+    """Return the names of the browser and the system in a ``User-Agent`` header."""
     browser = next((name for mark, name in _BROWSERS.items() if mark in agent), _("A browser"))
     system = next((name for mark, name in _SYSTEMS.items() if mark in agent), None)
     if system is None:
@@ -269,46 +276,19 @@ def new_token() -> str:
 
 
 def session_of(token: str) -> str:
-    """Return a token's session id, which is stored in place of the token."""
+    """Return the session id for a token. The store keeps this id instead of the token."""
     return hashlib.sha256(token.encode()).hexdigest()
-
-
-class TokenCache:
-    """Cache of the users of recently verified tokens, keyed by hash.
-
-    Args:
-        clock: Monotonic clock in seconds.
-    """
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._users: dict[str, tuple[float, User]] = {}
-
-    def find(self, token: str | None) -> User | None:
-        """Return the token's user, or None if the token was not verified recently."""
-        until, user = self._users.get(session_of(token or ""), (0.0, None))
-        return user if self._clock() < until else None
-
-    def add(self, token: str, user: User) -> None:
-        """Cache the user of a verified token."""
-        if len(self._users) >= _MAX_TOKENS:
-            self._users.clear()
-        self._users[session_of(token)] = self._clock() + _TOKEN_TTL_S, user
-
-    def clear(self) -> None:
-        """Drop all cached tokens."""
-        self._users.clear()
 
 
 # Cookies
 
 NAME, DEVICE = "py2048", "py2048_device"
 DAYS = 400
-_RENEWAL_AGE = timedelta(days=30)  # age at which a cookie is renewed when it is used
+_RENEWAL_AGE = timedelta(days=30)  # Cookies older than this are renewed when they are used.
 _MAX_DEVICE_OWNERS = 8
 
 Mark = int | str
-"""Second part of a cookie's value: 0 for a guest, otherwise the session token."""
+"""Second part of a cookie's value: 0 for a guest, otherwise the session's token."""
 
 
 class Cookies:
@@ -316,7 +296,7 @@ class Cookies:
 
     Args:
         key: Signing key.
-        secure: Whether to restrict cookies to TLS connections.
+        secure: Whether browsers may send the cookies only over TLS.
     """
 
     def __init__(self, key: str, *, secure: bool) -> None:
@@ -325,7 +305,7 @@ class Cookies:
         self._secure = secure
 
     def read(self, header: str | None) -> tuple[str, Mark, bool] | None:
-        """Return a cookie's account and mark, and whether to renew it; None if it is invalid."""
+        """Return a cookie's account and mark, and whether to renew the cookie. None if invalid."""
         match _load(self._sessions, header, NAME):
             case [str(account), (int() | str()) as mark], datetime() as signed:
                 return account, mark, datetime.now(UTC) - signed > _RENEWAL_AGE
@@ -336,11 +316,11 @@ class Cookies:
         return self.header(NAME, self._sessions.dumps([account, mark]))
 
     def device(self, header: str | None, account: str) -> str | None:
-        """Return the browser's id if the account has logged in from it before."""
+        """Return the id of a browser that has logged in to the account before, or None."""
         return self._device_owners(header).get(account)
 
     def write_device(self, header: str | None, account: str) -> str:
-        """Return the ``Set-Cookie`` header that marks a browser as known to the account."""
+        """Return the ``Set-Cookie`` header that identifies a browser known to the account."""
         owners = self._device_owners(header)
         owners[account] = owners.pop(account, secrets.token_hex(8))
         latest = dict(list(owners.items())[-_MAX_DEVICE_OWNERS:])
@@ -353,14 +333,14 @@ class Cookies:
         return {}
 
     def header(self, name: str, value: str, path: str = "/") -> str:
-        """Return the ``Set-Cookie`` header for a cookie that lasts `DAYS` days."""
+        """Return the ``Set-Cookie`` header for a cookie that lasts for `DAYS` days."""
         secure = "; Secure" if self._secure else ""
         age = DAYS * 86400
         return f"{name}={value}; Max-Age={age}; Path={path}; HttpOnly; SameSite=Lax{secure}"
 
 
 def _load(serializer: URLSafeTimedSerializer, header: str | None, name: str) -> object:
-    """Return a signed cookie's value and time, or None if it is missing or invalid."""
+    """Return the value and the time of a signed cookie, or None if it is missing or invalid."""
     try:
         cookie = SimpleCookie(header or "").get(name)
         return cookie and serializer.loads(

@@ -1,9 +1,9 @@
-"""The daily challenge and its streaks, puzzles, and the pages of battles.
+"""Daily challenges with their streaks, puzzles, and the pages of battles.
 
-A daily game belongs to the day of its tiles, even if it ends later. If it continues after that
-day's secret is revealed, it does not count towards the streak. Days are UTC days.
+A daily game belongs to the day whose tiles it has, even if it ends later. If a game is still in
+progress when its day's secret is revealed, it does not count towards the streak. Days are UTC days.
 
-A puzzle's answer is saved when it is sent; the solution is a page of its own, with the answer in
+The answer to a puzzle is saved when it is sent. The solution is a separate page, with the answer in
 its URL.
 """
 
@@ -18,6 +18,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
+from markupsafe import Markup
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
@@ -32,7 +33,7 @@ from py2048.server.play.games import DAILY_RULES, GameService, checked_rules, is
 from py2048.server.play.messages import game_row, game_rows, rules_info
 from py2048.server.site import pages, reviews
 from py2048.server.site.auth import UserRequest
-from py2048.server.site.pages import Page, Site, render
+from py2048.server.site.pages import Page, Site
 
 if TYPE_CHECKING:
     from py2048.app.session.notebook import PuzzleBook
@@ -48,67 +49,70 @@ _BATTLE_ACTIONS: dict[str, Callable[[GameService, str, str], str]] = {
 
 async def challenge(site: Site, request: UserRequest) -> Response:
     """Show the challenge of a day."""
-    now, do = datetime.now(UTC), site.backend.do
+    now = datetime.now(UTC)
     today = now.date()
     day = checked_day(request.query_params.get("day"), today)
-    values = await do(daily_page, str(day), request.user.account, today)
-    lists = await pages.cached_template(
-        site.leaderboards, "_leaderboard.html", do, _daily_lists, str(day)
+    lists = await site.show_part(
+        site.leaderboards, "list", request.caller, "_leaderboard.html", _daily_lists, str(day)
     )
-    if values["mine"]:
-        lists = pages.mark_own_game(lists, values["mine"].game)
-    values |= {"lists": lists, "next_min": minutes_left(now), **days_at(day, today)}
-    return render(request, "daily.html", today=str(today), **values)
+    facts = str(day), request.user.account, today, lists
+    values = {"today": str(today), "next_min": minutes_left(now), **days_at(day, today)}
+    return await site.show(request, "daily.html", daily_page, *facts, **values)
 
 
 async def show_today(site: Site, request: UserRequest) -> Response:
-    """Send the panel next to the board; the play page requests it separately."""
+    """Send the panel beside the board. The play page requests it separately."""
     day = datetime.now(UTC).date()
     rules = checked_rules(request.query_params.get("rules", "classic"))
     await site.backend.rooms.wait_for_records(request.user.account)
-    values = await site.backend.do(today_panel, request.user.account, rules, day)
-    return render(request, "_today.html", today={**values, "day": str(day), "is_known": True})
+    return await site.show(request, "_today.html", _today, request.user.account, rules, day)
 
 
 async def show_puzzle(site: Site, request: UserRequest) -> Response:
-    """Show a puzzle and, after an answer, the solution."""
-    do, account, fields = site.backend.do, request.user.account, request.query_params
+    """Show a puzzle or, if the URL contains an answer, its solution."""
+    account, fields = request.user.account, dict(request.query_params)
     number = fields.get("id")
     if number == "next":
-        return RedirectResponse(f"/puzzle?id={await do(_next_puzzle, account)}", 303)
-    values = await do(_puzzle_page, account, fields)
+        following = await site.read("list", request.caller, _next_puzzle, account)
+        return RedirectResponse(f"/puzzle?id={following}", 303)
     today = datetime.now(UTC).date()
     days = {} if number else days_at(checked_day(fields.get("day"), today), today)
-    return render(request, "puzzle.html", **values, **days)
+    return await site.show(request, "puzzle.html", _puzzle_page, account, fields, **days)
 
 
 async def answer_puzzle(site: Site, request: UserRequest) -> Response:
-    """Save an answer and redirect to the solution."""
+    """Save an answer to a puzzle, and redirect to the solution."""
     form = await pages.read_form(request)
-    site.limits.check(puzzles=request.address)
-    await site.backend.do(_save_answer, request.user.account, form)
+    await site.write("puzzle", request.caller, _save_answer, request.user.account, form)
     return RedirectResponse(f"/puzzle?{urlencode(form)}", 303)
 
 
-async def choose_battle(_site: Site, request: UserRequest) -> Response:
+async def choose_battle(site: Site, request: UserRequest) -> Response:
     """Show the form that creates a battle."""
-    return render(request, "battles.html", rules=pages.presets(), minutes=battles.MINUTES)
+    rules = pages.presets()
+    return await site.show(
+        request, "battles.html", pages.no_values, rules=rules, minutes=battles.MINUTES
+    )
 
 
 async def offer_battle(site: Site, request: UserRequest) -> Response:
-    """Create a battle and redirect to its page."""
+    """Create a battle, and redirect to the battle's page."""
     form, account = await pages.read_form(request), request.user.account
-    site.limits.check(new_games=account, new_games_from=request.address)
+    site.limits.check("new_games", account)
     wanted = form.get("rules", "classic"), form.get("minutes", "5")
-    return RedirectResponse(await site.backend.do(battles.offer, account, *wanted), 303)
+    return RedirectResponse(
+        await site.write("battle", request.caller, battles.offer, account, *wanted), 303
+    )
 
 
 async def show_battle(site: Site, request: UserRequest) -> Response:
-    """Show a battle before, during or after play."""
+    """Show the page of a battle before, during or after play."""
     battle = request.path_params["battle"]
-    values = await site.backend.do(battles.battle_page, battle, request.user.account)
+    values = await site.write(
+        "battle", request.caller, battles.battle_page, battle, request.user.account
+    )
     address = site.url(request, battles.path_of(battle))
-    return render(request, "battle.html", address=address, **values)
+    return await site.show(request, "battle.html", pages.no_values, address=address, **values)
 
 
 async def act_in_battle(site: Site, request: UserRequest) -> Response:
@@ -117,9 +121,10 @@ async def act_in_battle(site: Site, request: UserRequest) -> Response:
     if action is None:
         raise HTTPException(404, _("There is no such form."))
     account = request.user.account
-    site.limits.check(battles=account)
     try:
-        path = await site.backend.do(action, request.path_params["battle"], account)
+        path = await site.write(
+            "battle", request.caller, action, request.path_params["battle"], account
+        )
     except (AccountError, StaleGameError) as error:
         raise HTTPException(409, pages.sentence(error)) from None
     return RedirectResponse(path, 303)
@@ -140,8 +145,18 @@ PAGES = (
 # Daily challenge
 
 
-def daily_page(games: GameService, day: str, account: str, today: date) -> dict[str, Any]:
-    """Return the template values of a day's challenge that depend on the account or the time."""
+def daily_page(
+    games: GameService, day: str, account: str, today: date, lists: Markup
+) -> dict[str, Any]:
+    """Return a daily challenge's template values that depend on the account or the time.
+
+    Args:
+        games: The game service.
+        day: The challenge's day.
+        account: The account.
+        today: The current day.
+        lists: The part of the page that is the same for all users.
+    """
     commitment, secret = games.challenge(day)
     online, week = games.store.online, [str(today - n * _DAY) for n in range(6, -1, -1)]
     results = online.daily_results(account, week[0])
@@ -154,6 +169,7 @@ def daily_page(games: GameService, day: str, account: str, today: date) -> dict[
     revealed = revelation_of(day).date()
     return {
         "mine": row,
+        "lists": pages.mark_own_game(lists, row.game) if row else lists,
         "board": game and pages.last_board(games, game),
         "place": place_of(row.score, scores) if row and counted else None,
         "field": scores.total(),
@@ -167,7 +183,7 @@ def daily_page(games: GameService, day: str, account: str, today: date) -> dict[
 
 
 def _daily_lists(games: GameService, day: str) -> dict[str, Any]:
-    """Return the template values of a day's challenge that all users share."""
+    """Return the template values for a daily challenge that do not depend on the user."""
     best = games.store.leaderboards.top("daily", str(DAILY_RULES), day)
     is_open = revelation_of(day) <= datetime.now(UTC)
     return {
@@ -180,7 +196,7 @@ def _daily_lists(games: GameService, day: str) -> dict[str, Any]:
 
 
 def _day_results(games: GameService, day: str) -> dict[str, Any]:
-    """Return the number of finished games on a day, their median score and largest tiles."""
+    """Return the number of games finished on a day, with their median score and largest tiles."""
     found = games.store.online.day_scores(day)
     return {
         "finished": len(found),
@@ -189,8 +205,13 @@ def _day_results(games: GameService, day: str) -> dict[str, Any]:
     }
 
 
+def _today(games: GameService, account: str, rules: Rules, day: date) -> dict[str, Any]:
+    values = today_panel(games, account, rules, day)
+    return {"today": {**values, "day": str(day), "is_known": True}}
+
+
 def today_panel(games: GameService, account: str, rules: Rules, day: date) -> dict[str, Any]:
-    """Return today's results and puzzle, and an account's statistics under the given rules."""
+    """Return the day's results and puzzle, and statistics of an account under the rules."""
     mine = games.store.online.daily(account, str(day))
     shown: dict[str, Any] = {
         "mine": mine and pages.row_of(games, mine.game_id),
@@ -221,10 +242,10 @@ def minutes_left(now: datetime) -> int:
 
 
 def checked_day(text: str | None, today: date) -> date:
-    """Parse the date in a URL; None selects today.
+    """Parse the date in a URL. None means today.
 
     Raises:
-        HTTPException: If the date is invalid or has no challenge.
+        HTTPException: If the date is invalid, or there was no challenge on this day.
     """
     try:
         day = date.fromisoformat(text) if text else today
@@ -236,7 +257,7 @@ def checked_day(text: str | None, today: date) -> date:
 
 
 def days_at(day: date, today: date) -> dict[str, Any]:
-    """Return template values with a day and links to its neighbours."""
+    """Return template values for a day and the links to the previous and the next day."""
     return {
         "day": day.isoformat(),
         "previous": (day - _DAY).isoformat() if day > _FIRST_DAY else None,
@@ -249,10 +270,10 @@ def days_at(day: date, today: date) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Streak:
-    """A player's current and longest streaks: consecutive days with a finished daily game.
+    """A player's current and longest streak of consecutive days with a finished daily game.
 
     Attributes:
-        current: Length of the current streak; 0 if a day was missed.
+        current: Length of the current streak, which is 0 if the last day was missed.
         longest: The longest streak so far.
         is_done: Whether today's game is included.
     """
@@ -265,7 +286,7 @@ class Streak:
 def streak_of(games: GameService, account: str, today: date) -> Streak:
     """Return a player's streaks as of `today`.
 
-    The streak is not broken while today's game is missing or yesterday's game is in progress.
+    The streak continues if today's game is missing or yesterday's game is in progress.
     """
     days = [str(today - n * _DAY) for n in range(3)]
     found = {each.day: each for each in games.store.online.daily_results(account, days[-1])}
@@ -279,7 +300,7 @@ def streak_of(games: GameService, account: str, today: date) -> Streak:
 
 
 def _puzzle_page(games: GameService, owner: str, fields: Mapping[str, str]) -> dict[str, Any]:
-    """Return the template values of a puzzle and, if `fields` have an answer, its solution."""
+    """Return a puzzle's template values, with the solution if `fields` contain an answer."""
     puzzle, played = _puzzle_and_answer(fields)
     shown = {"puzzle": puzzle, "rules": rules_info(str(puzzle.rules)), "board": puzzle.board.rows}
     book = _book(games, owner)
@@ -306,10 +327,10 @@ def _book(games: GameService, owner: str) -> PuzzleBook:
 
 
 def _puzzle_and_answer(fields: Mapping[str, str]) -> tuple[Puzzle, Direction | None]:
-    """Return the puzzle with the number or of the day in `fields`, and the answer if there is one.
+    """Return the puzzle that `fields` names by number or day, and the answer or None.
 
     Raises:
-        HTTPException: If there is no such puzzle, or the answer is not a legal move.
+        HTTPException: If the puzzle does not exist, or the answer is not a legal move.
     """
     from py2048.review.puzzles import get_puzzle
 
@@ -333,13 +354,13 @@ def _puzzle_of(day: date) -> Puzzle:
 
 
 def _solution(book: PuzzleBook, puzzle: Puzzle, played: Direction) -> dict[str, Any]:
-    """Return the template values of the solution.
+    """Return the template values of a puzzle's solution.
 
-    After a correct answer, the solution says what the second-best move loses.
+    After a correct answer, the solution shows how much the second-best move loses.
     """
     from py2048.presentation.words import reason_name
 
-    ranked = sorted(puzzle.values, key=puzzle.values.__getitem__, reverse=True)
+    ranked = list(puzzle.values)
     now, before = book.ratings
     return {
         "played": str(played),

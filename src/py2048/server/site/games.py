@@ -1,13 +1,14 @@
-"""Pages about a game: replay, live view, record, review, result and sharing.
+"""Pages about a game: live view, replay, record, review, result and sharing.
 
-A shared page is public. It reveals neither moves nor secrets, so daily games can be shared on the
-same day.
+The shared page of a game is public. The page reveals neither moves nor secrets, so daily games can
+be shared on the same day.
 """
 
 from __future__ import annotations
 
 import io
 import re
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
@@ -21,6 +22,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
 from py2048 import Board, Game, Record
+from py2048.app.session import Session
 from py2048.app.storage import OnlineGameInfo
 from py2048.core import fairness
 from py2048.core.errors import RecordError
@@ -33,7 +35,9 @@ from py2048.presentation.result import PENDING, UNAVAILABLE, result_of
 from py2048.presentation.themes import DARK
 from py2048.presentation.words import luck_word
 from py2048.review.levels import parse_level
+from py2048.review.milestones import Milestone
 from py2048.server import schema
+from py2048.server.bounds import MAX_PICTURES, MAX_REPLAYS
 from py2048.server.play import battles, messages
 from py2048.server.play.games import GameService, OnlineGame
 from py2048.server.schema import CASUAL, DAILY, ActionRejected
@@ -45,88 +49,95 @@ from py2048.server.site.pages import Page, Site, day_name, read_form, render, ro
 STRIDE = 512  # Turns between two replay checkpoints.
 WIDTH, HEIGHT = 1200, 630  # Picture size in pixels. Social networks crop other formats.
 
-_MAX_REPLAYS = 16
+Race = Iterable[Milestone]
 _TURN = re.compile("[0-9]{1,7}")
 _EDGE, _SIDE = 60, 510
 _MAX_SQUARES = 14
 _FIRST_SQUARE = 16
-_MAX_PICTURES = 256
 
 
 async def show_game(site: Site, request: UserRequest) -> Response:
-    """Show a game's permanent page: a live view while it is in progress, then a replay."""
+    """Show the permanent page of a game: a live view while it is in progress, then a replay."""
     game = await site.visible_game(request)
     account = request.user.account
     if await site.backend.do(reviews.is_outdated, game):
         with suppress(ActionRejected):  # the page offers it
-            await site.reviews.request(game, account, request.address)
-    values = await site.backend.do(game_page, game, account)
-    return render(request, "game.html", reviews_games=site.reviews.is_enabled, **values)
+            await site.reviews.request(game, request.caller)
+    is_enabled = site.reviews.is_enabled
+    return await site.show(request, "game.html", game_page, game, account, reviews_games=is_enabled)
 
 
 async def send_record(site: Site, request: UserRequest) -> Response:
-    """Send the record of a game as a download."""
+    """Send a game's record as a download."""
     game = await site.visible_game(request)
-    text = await site.backend.do(GameService.record_text, game)
+    text = await site.read("list", request.caller, GameService.record_text, game)
     headers = {"content-disposition": f'attachment; filename="{game}.2048.json"'}
     return Response(text, media_type="application/json", headers=headers)
 
 
 async def request_review(site: Site, request: UserRequest) -> Response:
-    """Request a review, for a level if one is chosen, and redirect to the game's page."""
+    """Request a review, possibly for a level, and redirect to the game's page."""
     game, level = await site.visible_game(request), (await read_form(request)).get("level")
-    await site.reviews.request(game, request.user.account, request.address, level)
+    await site.reviews.request(game, request.caller, level)
     return RedirectResponse(f"/game/{game}", 303)
 
 
 async def show_result(site: Site, request: UserRequest) -> Response:
-    """Show the result of the user's own game; POST also requests its review."""
+    """Show the result of the user's own game. A POST request also requests its review."""
     game, account, rejected = await site.visible_game(request), request.user.account, ""
     if request.method == "POST":
         try:
-            await site.reviews.request(game, account, request.address)
+            await site.reviews.request(game, request.caller)
         except ActionRejected as error:
             rejected = error.reason
     await site.backend.rooms.wait_for_records(account)
-    values = await site.backend.do(result_page, game, account, rejected)
-    values["text"] = values.pop("card").text(site.url(request, f"/game/{game}/share"))
-    return render(request, "_result.html", game_path=f"/game/{game}", **values)
+    race = (await _played(site, request, game)).race() if "race" in request.query_params else ()
+    facts, path = (game, account, rejected, tuple(race)), f"/game/{game}"
+    address = site.url(request, f"{path}/share")
+    return await site.show(
+        request, "_result.html", result_page, *facts, game_path=path, address=address
+    )
+
+
+async def show_race(site: Site, request: UserRequest) -> Response:
+    """Show a game's time and milestones on the page where it is played."""
+    session = await _played(site, request, await site.visible_game(request))
+    return render(request, "_race.html", session=session)
+
+
+async def _played(site: Site, request: UserRequest, game: str) -> Session:
+    """Return a game's session. During play, the session's best times do not include this game."""
+    room = site.backend.rooms.open.get(game)
+    online = room.game if room else await site.write("open", request.caller, GameService.load, game)
+    return online.session
 
 
 async def play_on(site: Site, request: UserRequest) -> Response:
-    """Start a casual game from a position of a finished game and redirect to it."""
+    """Start a casual game from a position of a finished game, and redirect to the new game."""
     account, turn = request.user.account, (await read_form(request)).get("turn", "")
     if not _TURN.fullmatch(turn):
         text = _("turn is not a number: give the number of a move of the game")
         raise ActionRejected("position", text)
     original = await site.visible_game(request)
-    site.limits.check(new_games=account, new_games_from=request.address)
-    game = await site.backend.do(begin_from_position, account, original, int(turn))
+    site.limits.check("new_games", account)
+    game = await site.write(
+        "game", request.caller, begin_from_position, account, original, int(turn)
+    )
     return RedirectResponse(f"/?game={game.id}", 303)
 
 
 async def show_card(site: Site, request: UserRequest) -> Response:
-    """Show the picture and text of a finished game to anyone with the link."""
-    card, path = await _card(site, request), f"/game/{request.game}"
-    address = site.url(request, path)
-    values: dict[str, Any] = {"game_path": path, "address": address, "size": (WIDTH, HEIGHT)}
-    return render(request, "share.html", card=card, text=card.text(f"{address}/share"), **values)
+    """Show a finished game's picture and text to anyone with the link."""
+    path = f"/game/{request.game}"
+    values: dict[str, Any] = {"game_path": path, "address": site.url(request, path)}
+    return await site.show(request, "share.html", share_page, request.game, **values)
 
 
 async def show_picture(site: Site, request: UserRequest) -> Response:
-    """Send the picture of a finished game."""
-    card, game = await _card(site, request), request.game
-    site.limits.check(cards=request.address)
-    image = await site.backend.do(lambda games: picture(card, games.load(game).session.game.board))
+    """Send a picture of a finished game."""
+    image = await site.read("picture", request.caller, picture_of, request.game)
     headers = {"cache-control": "public, max-age=3600", "vary": "accept-language, cookie"}
     return Response(image, media_type="image/png", headers=headers)
-
-
-async def _card(site: Site, request: UserRequest) -> ShareCard:
-    card = await site.backend.do(card_of, request.game)
-    if card is None:
-        raise HTTPException(404, _("There is no such finished game."))
-    return card
 
 
 PAGES = (
@@ -134,6 +145,7 @@ PAGES = (
     Page("/game/{game}/record", send_record),
     Page("/game/{game}/review", request_review, "POST"),
     Page("/game/{game}/play", play_on, "POST"),
+    Page("/game/{game}/race", show_race),
     Page("/game/{game}/result", show_result),
     Page("/game/{game}/result", show_result, "POST"),
     Page("/game/{game}/share", show_card),
@@ -144,9 +156,9 @@ PAGES = (
 # Values of the pages
 
 
-@lru_cache(maxsize=_MAX_REPLAYS)
-def _score_graph(record: str) -> tuple[str, int]:
-    """Return a record's score graph (empty if the record is damaged) and its number of turns."""
+@lru_cache(MAX_REPLAYS)
+def score_graph_of(record: str) -> tuple[str, int]:
+    """Return a record's score graph and number of turns. Damaged records have no graph."""
     with suppress(RecordError):
         game = Record.from_json(record)
         return score_graph(game), sum(1 for _ in game.steps)
@@ -167,7 +179,7 @@ def game_page(games: GameService, game_id: str, account: str) -> dict[str, Any]:
     if is_over:
         shown["review"] = reviews.review_answer(games, game_id)
         if shown["review"].state != "done" and row.plies <= reviews.MAX_MOVES:
-            shown["scores"], shown["turns"] = _score_graph(games.record_text(game_id))
+            shown["scores"], shown["turns"] = score_graph_of(games.record_text(game_id))
     shown["game"] = {
         **msgspec.structs.asdict(row),
         "player": info.name,
@@ -185,7 +197,7 @@ def game_page(games: GameService, game_id: str, account: str) -> dict[str, Any]:
 
 
 def result_page(
-    games: GameService, game_id: str, account: str, rejected: str = ""
+    games: GameService, game_id: str, account: str, rejected: str = "", race: Race = ()
 ) -> dict[str, Any]:
     """Return the template values for the result page of an account's own game.
 
@@ -193,10 +205,11 @@ def result_page(
         games: The game service.
         game_id: The game.
         account: The account.
-        rejected: Why a request for its review was rejected, if it was.
+        rejected: Why a review of the game was not accepted, or an empty string.
+        race: The game's milestones; empty if milestones are not shown.
 
     Raises:
-        ActionRejected: If the account has no such finished game (``unknown_game``).
+        ActionRejected: If the account has no finished game with this id (``unknown_game``).
     """
     ended, card = reviews.ended_game(games, game_id), card_of(games, game_id)
     if ended is None or card is None or ended[1].owner != account:
@@ -220,6 +233,7 @@ def result_page(
         today = career.scores_today(now)
         others = {"best": best, "earlier": career.scores, "today": today}
     others |= {"largest": row.max_tile, "moves": row.plies, "target": row.rules.target}
+    others["race"] = race
     result = result_of(card.kind, row.score, is_by_computer=row.board == "computer", **others)
     state, summary = reviews.figures_of(games, game_id)
     if summary is not None:
@@ -241,13 +255,13 @@ def result_page(
 
 
 SHORT_REASONS = {"busy": N_("Busy"), "off": N_("Off"), "length": N_("Too long")}
-"""Short reasons why a game has no review."""
+"""Short explanations of why a game has no review."""
 
 _MODES = {"ranked": N_("Ranked"), "battle": N_("Battle")}
 
 
 def kind_of_game(row: schema.GameRow, info: OnlineGameInfo) -> str:
-    """Return a short description, such as "Daily · 26 November" or "Classic · Ranked"."""
+    """Return a short description of a game, such as "Daily · 26 November"."""
     if info.day:
         return f"{_('Daily')} · {day_name(info.day)}"
     kind = title_of(row.rules)
@@ -263,13 +277,13 @@ def begin_from_position(games: GameService, account_id: str, game_id: str, turn:
         games: The game service.
         account_id: The player.
         game_id: The finished game.
-        turn: Number of turns played before the position.
+        turn: Number of turns before the position.
 
     Raises:
         ActionRejected: If the game (``unknown_game``) or the position (``position``) does not
             exist, if no move is possible (``over``), or if the game is sealed (``sealed``), because
-            spectators of the new game would see its tiles. Also raised for the reasons listed in
-            `GameService.begin_game`.
+            spectators of the new game would see its tiles. The errors of `GameService.begin_game`
+            are raised as well.
         StorageError: If the store cannot be read or written.
     """
     info = games.store.online.info(game_id)
@@ -301,8 +315,8 @@ class ShareCard:
         score: Final score.
         max_tile: Largest final tile.
         plies: Number of moves.
-        target: Target tile, if any.
-        streak: Number of consecutive days with a finished daily challenge, including this game.
+        target: Target tile, or None.
+        streak: Number of consecutive days with a finished daily challenge, up to this game.
     """
 
     kind: str
@@ -321,7 +335,7 @@ class ShareCard:
 
     @property
     def lines(self) -> list[str]:
-        """Additional lines: the largest tile and the streak."""
+        """Additional lines of text: the largest tile and the streak."""
         said = [_("Largest tile {tile}").format(tile=number(self.max_tile))]
         if self.streak > 1:
             days = ngettext("{n} day in a row", "{n} days in a row", self.streak)
@@ -330,19 +344,19 @@ class ShareCard:
 
     @property
     def squares(self) -> str:
-        """One square per power of two from 16 to the target, filled if the tile was reached."""
+        """A square for each power of two from 16 to the target, filled if the tile was reached."""
         reached = max((self.max_tile // _FIRST_SQUARE).bit_length(), 0)
         wanted = max(((self.target or 0) // _FIRST_SQUARE).bit_length(), reached)
         return ("🟧" * reached + "⬜" * (wanted - reached))[:_MAX_SQUARES]
 
     def text(self, address: str) -> str:
-        """Return the text to share, including a link."""
+        """Return the text to share, with a link to the game."""
         said = [f"2048 · {self.kind}", self.points, self.squares, *self.lines, address]
         return "\n".join(filter(None, said))
 
 
 def card_of(games: GameService, game_id: str) -> ShareCard | None:
-    """Return the card of a finished game, or None."""
+    """Return the card of a finished game, or None if there is no such game."""
     if not (ended := reviews.ended_game(games, game_id)):
         return None
     row, info = ended
@@ -355,12 +369,30 @@ def card_of(games: GameService, game_id: str) -> ShareCard | None:
     return ShareCard(kind, info.name, row.score, row.max_tile, row.plies, target, streak)
 
 
+def share_page(games: GameService, game_id: str) -> dict[str, Any]:
+    """Return the template values of the page that shares a finished game.
+
+    Raises:
+        HTTPException: If there is no such game.
+    """
+    card = card_of(games, game_id)
+    if card is None:
+        raise HTTPException(404, _("There is no such finished game."))
+    return {"card": card, "size": (WIDTH, HEIGHT)}
+
+
 # The picture
 
 
-@lru_cache(maxsize=_MAX_PICTURES)
+def picture_of(games: GameService, game_id: str) -> bytes:
+    """Return the picture of a finished game. Raises the same errors as `share_page`."""
+    card = share_page(games, game_id)["card"]
+    return picture(card, games.load(game_id).session.game.board)
+
+
+@lru_cache(MAX_PICTURES)
 def picture(card: ShareCard, board: Board) -> bytes:
-    """Render a card with the final board as a PNG image."""
+    """Render a card with the game's final board as a PNG image."""
     image = Image.new("RGB", (WIDTH, HEIGHT), DARK.page)
     grid = BoardGrid.fit(board.shape, _SIDE, _SIDE)
     image.paste(board_image.board(board.rows, grid, DARK), (_EDGE + grid.left, _EDGE + grid.top))
@@ -368,7 +400,7 @@ def picture(card: ShareCard, board: Board) -> bytes:
     width = WIDTH - left - _EDGE
 
     def write(top: float, text: str, colour: str = DARK.ink) -> None:
-        """Write a line, in a smaller font if it is too wide."""
+        """Write a line of text, in a smaller font if the line is too wide."""
         wide = max(pen.textlength(text, ImageFont.load_default(36)), 1)
         font = ImageFont.load_default(36 * min(1.0, width / wide))
         pen.text((left, top), text, colour, font, "lm")
@@ -381,7 +413,7 @@ def picture(card: ShareCard, board: Board) -> bytes:
     below = [card.points.removeprefix(points).strip(), *card.lines]
     for index, said in enumerate(below):
         write(365 + 52 * index, said)
-    if card.player and card.player.isascii():  # Pillow's built-in font has only ASCII letters
+    if card.player and card.player.isascii():  # The built-in font of Pillow has only ASCII letters.
         write(365 + 52 * len(below), card.player, DARK.accent)
     file = io.BytesIO()
     image.quantize(128, Image.Quantize.FASTOCTREE).save(file, "PNG")
@@ -391,12 +423,12 @@ def picture(card: ShareCard, board: Board) -> bytes:
 # Pages of turns
 
 
-@lru_cache(_MAX_REPLAYS)
-def _checkpoints(_game: str, _turns: str, _stride: int) -> dict[int, tuple[int, Board, int]]:
-    """Return the cache of a game's replay checkpoints, which threads share and modify.
+@lru_cache(MAX_REPLAYS)
+def checkpoints_of(_game: str, _turns: str, _stride: int) -> dict[int, tuple[int, Board, int]]:
+    """Return a game's cache of replay checkpoints. Threads share the cache.
 
-    A checkpoint, keyed by turn, consists of the offset of the next turn in the record's text, the
-    board and the score.
+    Checkpoints are keyed by turn. Each checkpoint contains the next turn's offset in the record's
+    text, the board and the score.
     """
     return {}
 
@@ -410,12 +442,12 @@ def turns_answer(games: GameService, game_id: str, query: schema.TurnsQuery) -> 
 def page_of_turns(
     game: str, record: Record, first: int, most: int, stride: int = STRIDE
 ) -> schema.TurnsAnswer:
-    """Return a range of turns, replayed from the nearest checkpoint before it.
+    """Return a range of turns. The replay starts at the last checkpoint before the range.
 
     Raises:
         RecordError: If a turn breaks the rules.
     """
-    checkpoints, turns = _checkpoints(game, record.turns, stride), list[schema.TurnInfo]()
+    checkpoints, turns = checkpoints_of(game, record.turns, stride), list[schema.TurnInfo]()
     at = min(first // stride, len(checkpoints))
     offset, start, score = checkpoints.get(at, (0, record.start, 0))
     rest = replace(record, start=start, turns=record.turns[offset:], times=())

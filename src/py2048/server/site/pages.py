@@ -1,15 +1,17 @@
-"""Rendering, formatting and forms shared by all pages, and pages without store access."""
+"""Rendering, formatting and forms for all pages, and the pages that do not use the store."""
 
 from __future__ import annotations
 
 import functools
+import json
 import re
 import statistics
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import parse_qs, urlsplit
 
 import jinja2
@@ -21,41 +23,40 @@ from starlette.routing import Route
 
 from py2048 import __version__
 from py2048.app.controller.review import headline_of
+from py2048.app.storage import open_store
 from py2048.app.storage.values import OpenGame, RecordSummary
-from py2048.core.board import Board, Rows
+from py2048.core.board import Rows
 from py2048.core.direction import Direction
 from py2048.core.errors import Py2048Error
-from py2048.core.language import LANGUAGES, N_, _, language, ngettext
+from py2048.core.language import LANGUAGES, N_, _, language, ngettext, use_language
 from py2048.core.language import number as grouped
-from py2048.core.rules import COURSE_PRESETS, Rules, get_rules, list_rules
+from py2048.core.rules import COURSE_PRESETS, get_rules, list_rules
 from py2048.players import Unit
-from py2048.presentation import screen, themes
+from py2048.presentation import hints, plots, screen, themes, words
 from py2048.presentation.actions import BY_NAME
-from py2048.presentation.hints import ONLY_MOVE, PLAYERS
-from py2048.presentation.plots import bar_plot, dot, line_graph, line_plot
-from py2048.presentation.words import (
-    accuracy_note,
-    accuracy_text,
-    grade_word,
-    level_name,
-    luck_word,
-    plain_amount,
-    sentences,
-)
-from py2048.review import Grade
-from py2048.review.levels import LEVELS, PERFECT, goal_of, parse_level
+from py2048.presentation.result import race_rows, time_text
+from py2048.review import Grade, levels
 from py2048.review.simulation import network_path
 from py2048.server import schema
+from py2048.server.admission import Admission, Caller
+from py2048.server.bounds import MAX_BOARDS, MAX_TEMPLATES
 from py2048.server.cache import TimedCache
+from py2048.server.hints import HintService
 from py2048.server.http.assets import Assets
 from py2048.server.http.limits import RateLimits
 from py2048.server.http.middleware import LANGUAGE_COOKIE
+from py2048.server.http.monitoring import Metrics
 from py2048.server.play.backend import Backend
+from py2048.server.play.battles import BattleFeeds
 from py2048.server.play.games import MAX_SIDE, GameService
 from py2048.server.play.messages import game_row, rules_info
 from py2048.server.settings import ServerSettings
-from py2048.server.site.auth import Authenticator, UserRequest
-from py2048.server.site.reviews import ReviewQueue
+from py2048.server.site.auth import Authenticator, Cookies, UserRequest
+from py2048.server.site.reviews import Reviewer, ReviewQueue
+
+_T = TypeVar("_T")
+Values = Callable[..., dict[str, Any]]
+"""Function that returns template values, given the game service and other arguments."""
 
 _TEMPLATES = Path(__file__).parents[1] / "templates"
 DIGITS = Path(themes.__file__).with_name("digits.ttf")
@@ -64,11 +65,11 @@ NETWORKS = {
     for name in ("classic", "2x4", "3x3", "3x4", "cmput175", "ist")
     if (path := network_path(get_rules(name)))
 }
-"""Networks for offline play in the browser, by preset."""
-_GOAL_RANKS = 20
-"""Number of largest tiles for which the page gets goals."""
+"""Networks for offline play in the browser, by rule preset."""
+LEADERBOARD_TTL_S, PLOTS_TTL_S = 1.0, 60.0
+
 StoredGame = RecordSummary | OpenGame
-"""A finished game or a game in progress."""
+"""A game in the store, either finished or in progress."""
 
 
 @functools.cache
@@ -81,23 +82,42 @@ def _environment() -> tuple[jinja2.Environment, Assets]:
         lstrip_blocks=True,
     )
     environment.install_gettext_callables(_, ngettext, newstyle=True)  # type: ignore[attr-defined]
-    environment.globals |= {"language": language, "languages": LANGUAGES, "networks": NETWORKS}
-    environment.globals |= {"bar_plot": bar_plot, "line_graph": line_graph, "line_plot": line_plot}
-    environment.filters |= {"ago": ago, "day": day_name, "grouped": grouped, "title_of": title_of}
-    environment.filters |= {"median": statistics.median, "rank": themes.DEFAULT_THEME.rank}
-    environment.globals |= {"levels": [*map(str, LEVELS), PERFECT], "sentences": page_sentences}
-    environment.globals |= {"accuracy_note": accuracy_note, "dot": dot, "luck_word": luck_word}
-    environment.globals |= {"courses": COURSE_PRESETS}
+    environment.globals |= {
+        "language": language,
+        "languages": LANGUAGES,
+        "networks": NETWORKS,
+        "bar_plot": plots.bar_plot,
+        "line_graph": plots.line_graph,
+        "line_plot": plots.line_plot,
+        "levels": [*map(str, levels.LEVELS), levels.PERFECT],
+        "sentences": page_sentences,
+        "accuracy_note": words.accuracy_note,
+        "dot": plots.dot,
+        "luck_word": words.luck_word,
+        "courses": COURSE_PRESETS,
+        "race_rows": race_rows,
+    }
     environment.filters |= {
-        "accuracy": accuracy_text,
-        "level": lambda text: level_name(parse_level(text)),
-        "amount": lambda value, unit, **how: plain_amount(Unit(unit), value, **how),
-        "graded": lambda count, grade: grade_word(Grade(grade), count),
+        "ago": ago,
+        "day": day_name,
+        "time": time_text,
+        "title_of": title_of,
+        "grouped": grouped,
+        "median": statistics.median,
+        "rank": themes.DEFAULT_THEME.rank,
+        "accuracy": words.accuracy_text,
+        "level": lambda text: words.level_name(levels.parse_level(text)),
+        "amount": lambda value, unit, **how: words.plain_amount(Unit(unit), value, **how),
+        "graded": lambda count, grade: words.grade_word(Grade(grade), count),
         "initials": _initials,
         "face": lambda name: 3 + sum(name.encode()) % 6,  # tile colour, determined by the name
     }
     looks = environment.get_template("themes.css").render(vars(themes))
     made = {"css/themes.css": looks.encode(), "digits.ttf": DIGITS.read_bytes()}
+    for code in LANGUAGES:
+        with use_language(code):
+            script = f"export default {json.dumps(page_sentences(), ensure_ascii=False)};\n"
+            made[f"js/sentences-{code}.js"] = script.encode()
     networks = {f"networks/{name}.js": path for name, path in NETWORKS.items()}
     files = Assets(made, networks, _network_script)
     environment.globals["asset"] = files.address
@@ -112,27 +132,17 @@ def assets() -> Assets:
 def _network_script(path: Path) -> bytes:
     from py2048.players.ntuple.weights import browser_script  # imports NumPy
 
-    return browser_script(path, levels=_levels_of(get_rules(path.stem)))
-
-
-def _levels_of(rules: Rules) -> dict[str, dict[str, object]]:
-    """Return each level's slip, and its goals by the rank of the largest tile, for browsers."""
-    rest = [0] * (rules.columns - 1)
-    boards = [Board.from_rows([[r and 1 << r, *rest]] * rules.rows) for r in range(_GOAL_RANKS)]
-    return {
-        str(level): {"slip": level.slip, "goals": [goal_of(rules, level, each) for each in boards]}
-        for level in LEVELS
-    }
+    return browser_script(path, levels=levels.facts_of_levels(get_rules(path.stem)))
 
 
 def page_sentences() -> dict[str, object]:
-    """Return the sentences of hints and reviews for browsers."""
+    """Return the sentences that browsers use for hints and reviews."""
     headlines = {str(a): {str(b): headline_of(a, b) for b in Direction} for a in Direction}
-    return sentences() | {"headlines": headlines, "only": _(ONLY_MOVE)}
+    return words.sentences() | {"headlines": headlines, "only": _(hints.ONLY_MOVE)}
 
 
 def _initials(name: str) -> str:
-    """Return the initials of a name's first two words."""
+    """Return the initials of the first two words of a name."""
     return "".join(word[0] for word in re.split(r"[\W_]+", name) if word)[:2].upper()
 
 
@@ -141,25 +151,37 @@ def render_text(template: str, **values: object) -> str:
     return _environment()[0].get_template(template).render(**values)
 
 
-async def cached_template(
-    cache: TimedCache, template: str, load: Callable[..., Awaitable[dict[str, Any]]], *args: object
+def rendered(
+    games: GameService, template: str, values: Mapping[str, object], call: Values, *args: object
 ) -> Markup:
-    """Render a template with the result of ``load(*args)``, cached by template and arguments."""
+    """Render a template with `values` and the result of a call."""
+    return Markup(render_text(template, **values, **call(games, *args)).strip())
 
-    async def compute() -> Markup:
-        return Markup(render_text(template, **await load(*args)).strip())
 
-    found: Markup = await cache.get((template, *args), compute)
-    return found
+def no_values(_games: GameService) -> dict[str, Any]:
+    """Return no template values."""
+    return {}
+
+
+def load_templates(_games: GameService) -> None:
+    """Load the templates in advance."""
+    _environment()
 
 
 def render(
     request: UserRequest, template: str, status: int = 200, **values: object
 ) -> HTMLResponse:
-    """Render a page for the request's user."""
+    """Render a small page in this process, for the user who sent the request."""
+    return _response(render_text(template, **_facts(request, status), **values), status)
+
+
+def _facts(request: UserRequest, status: int) -> dict[str, object]:
+    """Return the template values that all pages need."""
     me = {"name": request.user.display_name, "is_guest": request.user.is_guest}
-    facts = {"me": me, "path": request.url.path, "version": __version__, "status": status}
-    text = render_text(template, **facts, **values)
+    return {"me": me, "path": request.url.path, "version": __version__, "status": status}
+
+
+def _response(text: str, status: int) -> HTMLResponse:
     headers = {"cache-control": "private, no-cache", "content-language": language()}
     return HTMLResponse(text, status, headers | {"vary": "accept-language"})
 
@@ -170,27 +192,28 @@ def presets() -> list[schema.RulesInfo]:
 
 
 def row_of(games: GameService, game_id: str) -> schema.GameRow | None:
-    """Return a game's row for a list of games, or None if there is no such game."""
+    """Return a game's row for lists of games, or None if the game does not exist."""
     found = games.find(game_id)
     return game_row(found) if found else None
 
 
 def last_board(games: GameService, game: StoredGame) -> Rows | None:
-    """Return the last board of a game, or None if it cannot be replayed."""
+    """Return the last board of a game, or None if the game cannot be replayed."""
     try:
         state = game.finished if isinstance(game, RecordSummary) else game.revision
-        return _board_of(games, game.id, state)
+        return board_of(games, game.id, state)
     except Py2048Error:
         return None
 
 
-@functools.lru_cache(maxsize=1024)
-def _board_of(games: GameService, game_id: str, _state: str | int) -> Rows:
+@functools.lru_cache(MAX_BOARDS)
+def board_of(games: GameService, game_id: str, _state: str | int) -> Rows:
+    """Return the last board of a game, cached until the game's state changes."""
     return games.load(game_id).session.game.board.rows
 
 
 def boards_of(games: GameService, found: Iterable[StoredGame]) -> dict[str, Rows | None]:
-    """Return the last board of each game, by game id."""
+    """Map each game's id to its last board, or to None if the game cannot be replayed."""
     return {each.id: last_board(games, each) for each in found}
 
 
@@ -201,7 +224,7 @@ def mark_own_game(lists: Markup, game: str) -> Markup:
 
 
 def sentence(error: object) -> str:
-    """Return an error message as a sentence."""
+    """Format an error message as a sentence."""
     text = str(error)
     return f"{text[:1].upper()}{text[1:].removesuffix('.')}."
 
@@ -215,7 +238,7 @@ _MONTHS = (
 
 
 def ago(moment: str, now: datetime | None = None) -> str:
-    """Format an ISO 8601 time as time elapsed; a date without a time is formatted as a date."""
+    """Format an ISO 8601 timestamp as elapsed time, and an ISO date as a date."""
     if "T" not in moment:
         return day_name(moment)
     now = now or datetime.now(UTC)
@@ -235,12 +258,12 @@ def ago(moment: str, now: datetime | None = None) -> str:
 
 
 def title_of(rules: schema.RulesInfo, *, sized: bool = False) -> str:
-    """Return the title of a set of rules, optionally with the board's size."""
+    """Return the title of a set of rules. With `sized`, the title includes the board's size."""
     return screen.title_of(rules.name, (rules.rows, rules.columns) if sized else None)
 
 
 def day_name(day: str, today: date | None = None) -> str:
-    """Format an ISO date for users, omitting the current year."""
+    """Format an ISO date for users. The year is omitted if it is the current year."""
     found, now = date.fromisoformat(day), today or datetime.now(UTC).date()
     text = _("{day} {month}") if found.year == now.year else _("{day} {month} {year}")
     return text.format(day=found.day, month=_(_MONTHS[found.month - 1]), year=found.year)
@@ -260,7 +283,7 @@ async def read_form(request: Request) -> dict[str, str]:
     """Return the fields of a form.
 
     Raises:
-        FormError: If the request has no valid form.
+        FormError: If the request does not contain a valid form.
     """
     kind = request.headers.get("content-type", "application/x-www-form-urlencoded")
     if kind.partition(";")[0].strip() != "application/x-www-form-urlencoded":
@@ -278,34 +301,73 @@ async def read_form(request: Request) -> dict[str, str]:
 # Views
 
 
-@dataclass(frozen=True)
 class Site:
-    """The parts of a server that all views share.
+    """Components of a server that all views use. Must be created within an event loop.
 
-    Attributes:
+    Args:
         settings: How the server is run.
-        auth: Authentication of users.
-        backend: The store and the open games.
-        limits: Rate limits and queues.
-        reviews: Queue of review requests.
-        leaderboards: Cache of rendered leaderboards.
-        plots: Cache of rendered plots.
+        reviewer: Replacement for the function that reviews a game, for tests.
     """
 
-    settings: ServerSettings
-    auth: Authenticator
-    backend: Backend
-    limits: RateLimits
-    reviews: ReviewQueue
-    leaderboards: TimedCache
-    plots: TimedCache
+    def __init__(self, settings: ServerSettings, reviewer: Reviewer | None = None) -> None:
+        self.settings = settings
+        self.metrics = metrics = Metrics()
+        self.limits = RateLimits(settings, metrics)
+        self.admission = Admission(metrics)
+        self.backend = Backend(settings, metrics, self.admission)
+        self.auth = Authenticator(self.backend, Cookies(settings.key, secure=settings.is_secure))
+        self.hints = HintService(settings.players, self.admission)
+        self.reviews = ReviewQueue(settings, self.backend, self.admission, metrics, reviewer)
+        self.battles = BattleFeeds()
+        self.leaderboards = TimedCache(LEADERBOARD_TTL_S, MAX_TEMPLATES)
+        self.plots = TimedCache(PLOTS_TTL_S, MAX_TEMPLATES)
+
+    async def read(self, door: str, caller: Caller, call: Callable[..., _T], *args: object) -> _T:
+        """Run a read-only call with the game service in a worker process.
+
+        Raises:
+            ActionRejected: If the server is too busy (``busy``).
+        """
+        facts = _with_games, self.settings.database, call
+        return await self.admission.do(door, caller, *facts, *args)
+
+    async def show(
+        self, request: UserRequest, template: str, call: Values, *args: object,
+        status: int = 200, **values: object,
+    ) -> HTMLResponse:  # fmt: skip
+        """Render a page from `values` and the result of a read-only call, in a worker process.
+
+        Raises:
+            ActionRejected: If the server is too busy (``busy``).
+        """
+        values |= _facts(request, status)
+        text = await self.read("list", request.caller, rendered, template, values, call, *args)
+        return _response(text, status)
+
+    async def show_part(
+        self, cache: TimedCache, door: str, caller: Caller, template: str, call: Values,
+        *args: object,
+    ) -> Markup:  # fmt: skip
+        """Render a part of a page in a worker process, cached by template and arguments."""
+        compute = partial(self.read, door, caller, rendered, template, {}, call, *args)
+        found: Markup = await cache.get((language(), template, *args), compute)
+        return found
+
+    async def write(self, door: str, caller: Caller, call: Callable[..., _T], *args: object) -> _T:
+        """Run a call in a thread of this process; pass it the game service.
+
+        Raises:
+            ActionRejected: If the address has used up its processor time (``busy``).
+        """
+        games = (await self.backend.ready()).games
+        return await self.admission.do_here(door, caller, call, games, *args)
 
     def url(self, request: UserRequest, path: str) -> str:
-        """Return an absolute URL with the public origin, or by default the request's origin."""
+        """Return an absolute URL with the public origin, or else with the request's origin."""
         return (self.settings.origin or f"{request.url.scheme}://{request.url.netloc}") + path
 
     async def visible_game(self, request: UserRequest) -> str:
-        """Return the game id in the path if the user may see the game, which may not exist.
+        """Return the game id in the path if the user may see this game. The game may not exist.
 
         Raises:
             ActionRejected: If the id is invalid or the game is sealed.
@@ -317,13 +379,23 @@ class Site:
 View = Callable[[Site, UserRequest], Awaitable[Response]]
 
 
+@functools.lru_cache(maxsize=1)
+def _games(database: str | None) -> GameService:
+    return GameService(open_store(database))
+
+
+def _with_games(database: str | None, call: Callable[..., _T], *args: object) -> _T:
+    """Call a function with a database's game service. The worker keeps the database open."""
+    return call(_games(database), *args)
+
+
 @dataclass(frozen=True)
 class Page:
     """The route of a page or of a form's action.
 
     Attributes:
-        path: The URL path, with parameters in braces.
-        view: Request handler, called once the user is identified.
+        path: The URL path, in which parameters are in braces.
+        view: Request handler, which is called after the user has been identified.
         method: HTTP method.
         needs_store: Whether to wait for the store before calling the view.
     """
@@ -334,7 +406,7 @@ class Page:
     needs_store: bool = True
 
     def route(self, site: Site) -> Route:
-        """Return the route of the page on a site."""
+        """Create the page's route for a site."""
 
         async def endpoint(request: Request) -> Response:
             identified = UserRequest(request.scope, request.receive)
@@ -347,12 +419,17 @@ class Page:
 
 
 def play_page() -> dict[str, Any]:
-    """Return the template values for the play page, with or without a server."""
-    return {"rules": presets(), "people": PLAYERS, "longest_side": MAX_SIDE, "actions": BY_NAME}
+    """Return the template values of the play page, with or without a server."""
+    return {
+        "rules": presets(),
+        "people": hints.PLAYERS,
+        "longest_side": MAX_SIDE,
+        "actions": BY_NAME,
+    }
 
 
 async def _play(site: Site, request: UserRequest) -> Response:
-    """Show the board without waiting for the store, because most visitors see this page first."""
+    """Show the play page without waiting for the store, because most visitors see it first."""
     today, players = {"day": str(datetime.now(UTC).date())}, site.settings.players
     return render(request, "play.html", today=today, players=players, **play_page())
 
@@ -363,7 +440,7 @@ async def _about(_site: Site, request: UserRequest) -> Response:
 
 
 async def _choose_language(site: Site, request: UserRequest) -> Response:
-    """Set the language cookie and redirect to the previous page."""
+    """Set the language cookie, and redirect to the previous page."""
     chosen = (await read_form(request)).get("language", "")
     if chosen not in LANGUAGES:
         raise FormError(_("There is no such language."))
@@ -371,11 +448,6 @@ async def _choose_language(site: Site, request: UserRequest) -> Response:
     back = f"/{referer.path.lstrip('/')}?{referer.query}".rstrip("?")
     cookie = site.auth.cookies.header(LANGUAGE_COOKIE, chosen)
     return RedirectResponse(back, 303, {"set-cookie": cookie})
-
-
-async def show_file(request: Request) -> Response:
-    """Send a static file."""
-    return await assets().file(request)
 
 
 PAGES = (

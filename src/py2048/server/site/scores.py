@@ -1,100 +1,109 @@
-"""Leaderboards, live games, and player pages with their plots."""
+"""Leaderboards, games in progress, and the pages of players with their plots."""
 
 from __future__ import annotations
 
-import statistics
-from collections import Counter, defaultdict
-from collections.abc import Sequence
-from datetime import UTC, date, datetime, timedelta
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from functools import partial
-from typing import Any, NamedTuple
+from itertools import islice
+from typing import Any
 
+from markupsafe import Markup
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from py2048.app.session.levels import largest_tiles
-from py2048.app.storage import RecordSummary
+from py2048.app.storage.values import OpenGame
 from py2048.core import fairness
 from py2048.core.board import Rows
-from py2048.core.language import _
+from py2048.core.language import _, language
 from py2048.core.rules import Rules
 from py2048.presentation.result import quantile
 from py2048.presentation.words import fit_text
 from py2048.review import levels
+from py2048.review.milestones import milestones
 from py2048.server import schema
+from py2048.server.admission import SERVER
 from py2048.server.play.games import GameService, checked_rules
 from py2048.server.play.messages import game_row, game_rows, rules_info
 from py2048.server.schema import BOARDS, PERIODS
 from py2048.server.site import pages, reviews
-from py2048.server.site.auth import UserRequest
+from py2048.server.site.auth import User, UserRequest
 from py2048.server.site.challenges import streak_of
-from py2048.server.site.pages import Page, Site, boards_of, render
+from py2048.server.site.pages import Page, Site, boards_of
+from py2048.server.site.periods import periods_of
 
-LEADERBOARD_TTL_S, PLOTS_TTL_S = 1.0, 60.0
-
-_MAX_RECENT, _MAX_LIVE, _MAX_BEST = 20, 3, 3
-_MAX_DAYS, _MAX_WEEKS = 31, 105  # longer histories are plotted by week, and the longest by month
+_MAX_RECENT, _MAX_LIVE, _MAX_BEST, _MAX_TILES = 20, 3, 3, 5
 
 
 async def show_leaderboard(site: Site, request: UserRequest) -> Response:
-    """Show the leaderboard for the requested rules, board and period."""
-    do, query = site.backend.do, request.query_params
+    """Show the leaderboard for the requested rules, category and period."""
+    query = request.query_params
     chosen = rules_info(str(checked_rules(query.get("rules", "classic"))))
     board, period = query.get("board", "ranked"), query.get("period", "ever")
-    seasons = await do(lambda games: games.store.leaderboards.seasons())
-    if board not in BOARDS or board == "daily" or period not in (*PERIODS, *seasons):
+    tiles = [*map(str, islice(milestones(Rules.parse(chosen.text)), _MAX_TILES))]
+    tile = query.get("tile", "")
+    seasons = await site.backend.do(lambda games: games.store.leaderboards.seasons())
+    is_known = tile in ("", *tiles) if board == schema.RANKED else not tile
+    is_known = is_known and period in (*PERIODS, *seasons)
+    if board not in BOARDS or board == "daily" or not is_known:
         raise HTTPException(404, _("There is no such board."))
     wanted = board, chosen.text, period
-    cached = partial(pages.cached_template, site.leaderboards)
-    lists = await cached("_leaderboard.html", do, _lists, *wanted)
-    now = await cached("_now.html", partial(_live_games, site), _MAX_LIVE)
-    mine = None
-    if not request.user.is_guest:
-        mine = await do(standing_of, request.user.account, *wanted)
-    if mine and (marked := pages.mark_own_game(lists, mine.game)) != lists:
-        lists, mine = marked, None
-    values: dict[str, Any] = {"chosen": chosen, "board": board, "period": period}
-    values |= {"rules": pages.presets(), "seasons": seasons, "lists": lists, "mine": mine}
+    show_part = partial(site.show_part, site.leaderboards, "list", request.caller)
+    if tile:
+        lists = await show_part("_times.html", _times, chosen.text, int(tile))
+    else:
+        lists = await show_part("_leaderboard.html", _lists, *wanted)
+    now = await site.leaderboards.get((language(), "now"), partial(_live_part, site))
+    values: dict[str, Any] = {"chosen": chosen, "board": board, "period": period, "tile": tile}
+    values |= {"tiles": tiles, "seasons": seasons, "rules": pages.presets()}
     values["now"] = now if period in PERIODS else ""
-    return render(request, "leaderboards.html", **values)
+    facts = request.user, lists, tile, *wanted
+    return await site.show(request, "leaderboards.html", own_place, *facts, **values)
 
 
 async def show_live_games(site: Site, request: UserRequest) -> Response:
-    """Show all games that can be watched now."""
-    return render(request, "live.html", **await _live_games(site))
+    """Show all games that can be watched at the moment."""
+    return await site.show(request, "live.html", live_games, *await _boards_now(site))
 
 
-async def _live_games(site: Site, limit: int | None = None) -> dict[str, Any]:
-    """Return the template values for live games."""
+async def _live_part(site: Site) -> Markup:
+    """Render the part of a page that lists games to watch."""
+    facts = await _boards_now(site, _MAX_LIVE)
+    return await site.read("list", SERVER, pages.rendered, "_now.html", {}, live_games, *facts)
+
+
+async def _boards_now(
+    site: Site, limit: int | None = None
+) -> tuple[list[OpenGame], dict[str, Rows | None]]:
+    """Return the games that can be watched, and the boards of those that are open here."""
     rooms = site.backend.rooms
     found = (await rooms.live_games())[:limit]
-    boards: dict[str, Rows | None] = {
+    return found, {
         each.id: room.game.session.game.board.rows
         for each in found
         # Unsaved moves may be rolled back.
         if (room := rooms.open.get(each.id)) and room.is_settled
     }
-    boards |= await site.backend.do(boards_of, [each for each in found if each.id not in boards])
-    moved = {each.id: each.updated for each in found}
-    return {"live": game_rows(found), "live_boards": boards, "moved": moved}
 
 
 async def show_player(site: Site, request: UserRequest) -> Response:
-    """Show a player's statistics, plots and games."""
-    do, rules = site.backend.do, request.query_params.get("rules")
+    """Show the statistics, plots and games of a player."""
+    rules = request.query_params.get("rules")
     name, chosen = request.path_params["name"][:100], rules and str(checked_rules(rules))
-    found = None if "\0" in name else await do(player_page, name, chosen)
+    found = (
+        None if "\0" in name else await site.read("list", request.caller, player_page, name, chosen)
+    )
     if found is None:
         raise HTTPException(404, _("There is no player of that name here."))
     account, values = found
-    plots = ""
     if values["chosen"]:
-        queue, games = site.limits.plotting, site.backend.rooms.games
-        draw = partial(queue.do, request.address, plots_of_player, games)
-        plots = await pages.cached_template(
-            site.plots, "_plots.html", draw, account, values["chosen"].text
+        facts = plots_of_player, account, values["chosen"].text
+        values["plots"] = await site.show_part(
+            site.plots, "plots", request.caller, "_plots.html", *facts
         )
-    return render(request, "player.html", plots=plots, **values)
+    return await site.show(request, "player.html", pages.no_values, **values)
 
 
 PAGES = (
@@ -105,13 +114,54 @@ PAGES = (
 
 
 def _lists(games: GameService, board: str, rules: str, period: str) -> dict[str, Any]:
-    """Return the template values of a leaderboard that all users share."""
+    """Return a leaderboard's template values that are the same for all users."""
     best = games.store.leaderboards.top(board, rules, period)
     return {"board": board, "rows": game_rows(best), "boards": boards_of(games, best[:3])}
 
 
+def _times(games: GameService, rules: str, tile: int) -> dict[str, Any]:
+    """Return the template values for a milestone's ranking."""
+    return {"rows": games.store.scores.fastest(rules, tile)}
+
+
+def live_games(
+    games: GameService, found: Sequence[OpenGame], boards: Mapping[str, Rows | None]
+) -> dict[str, Any]:
+    """Return the template values for games that can be watched.
+
+    Args:
+        games: The game service.
+        found: The games.
+        boards: Boards that have been read already, by the id of the game.
+    """
+    stored = boards_of(games, (each for each in found if each.id not in boards))
+    moved = {each.id: each.updated for each in found}
+    return {"live": game_rows(found), "live_boards": {**boards, **stored}, "moved": moved}
+
+
+def own_place(
+    games: GameService, user: User, lists: Markup, tile: str, *wanted: str
+) -> dict[str, Any]:
+    """Return a leaderboard's lists, with the user's own game marked.
+
+    If the lists do not contain the game, return its row separately.
+
+    Args:
+        games: The game service.
+        user: The user.
+        lists: The lists, which are the same for all users.
+        tile: The milestone whose times are listed, or empty.
+        wanted: The name, rules and period that identify the leaderboard.
+    """
+    if tile:
+        return {"lists": pages.mark_own_game(lists, user.display_name), "mine": None}
+    mine = None if user.is_guest else standing_of(games, user.account, *wanted)
+    marked = pages.mark_own_game(lists, mine.game) if mine else lists
+    return {"lists": marked, "mine": mine if marked == lists else None}
+
+
 def standing_of(games: GameService, account: str, *wanted: str) -> schema.GameRow | None:
-    """Return an account's row on the `wanted` leaderboard (board, rules, period), or None."""
+    """Return an account's row on a leaderboard (board, rules, period), or None."""
     found = games.store.leaderboards.standing(account, *wanted)
     return found and game_row(found[1], found[0])
 
@@ -119,12 +169,12 @@ def standing_of(games: GameService, account: str, *wanted: str) -> schema.GameRo
 def player_page(
     games: GameService, name: str, rules: str | None = None
 ) -> tuple[str, dict[str, Any]] | None:
-    """Return a player's account and the template values of the player's page, or None.
+    """Return a player's account and the page's template values. None for unknown players.
 
     Args:
         games: The game service.
         name: The player's name.
-        rules: The rules to plot, as text; None selects the most played rules.
+        rules: The rules to plot, as text. None selects the rules with the most games.
     """
     store = games.store
     account = store.accounts.find_name(name)
@@ -156,7 +206,7 @@ def player_page(
 
 
 def plots_of_player(games: GameService, account: str, rules: str) -> dict[str, Any]:
-    """Return the template values of an account's plots, or {} if it has no games."""
+    """Return the template values for the plots of an account, or {} if it has no games."""
     store, career = games.store, games.store.records.career(account, rules)
     if not (ends := career.recent):
         return {}
@@ -184,55 +234,3 @@ def plots_of_player(games: GameService, account: str, rules: str) -> dict[str, A
         "best": game_rows(best),
         "boards": boards_of(games, best),
     }
-
-
-# Periods
-
-
-class Period(NamedTuple):
-    """The games that ended in a day, week or month.
-
-    Attributes:
-        name: Such as ``2026-11-23``, ``2026-W48`` or ``2026-11``.
-        scores: The scores of all games.
-        best: The best score, if any.
-        median: The median score, if any.
-        accuracy: Mean accuracy of the reviewed games, 0 to 100.
-    """
-
-    name: str
-    scores: list[int]
-    best: int | None
-    median: float | None
-    accuracy: float | None
-
-
-def periods_of(
-    ends: Sequence[RecordSummary], accuracies: Sequence[tuple[str, float]] = ()
-) -> list[Period]:
-    """Group games by the day, week or month in which they ended; empty periods are included.
-
-    Args:
-        ends: The games, oldest first.
-        accuracies: End time and accuracy of each reviewed game.
-    """
-    if not ends:
-        return []
-    first, last = _day(ends[0].finished), _day(ends[-1].finished)
-    days = (last - first).days + 1
-    name = "%Y-%m-%d" if days <= _MAX_DAYS else "%G-W%V" if days <= 7 * _MAX_WEEKS else "%Y-%m"
-    scores, shares = defaultdict[str, list[int]](list), defaultdict[str, list[float]](list)
-    for end in ends:
-        scores[_day(end.finished).strftime(name)].append(end.score)
-    for ended, accuracy in accuracies:
-        shares[_day(ended).strftime(name)].append(accuracy)
-    found = []
-    for each in dict.fromkeys((first + timedelta(n)).strftime(name) for n in range(days)):
-        scored, median = scores[each], statistics.median(scores[each]) if scores[each] else None
-        mean = round(statistics.fmean(shares[each]), 1) if shares[each] else None
-        found.append(Period(each, scored, max(scored, default=None), median, mean))
-    return found
-
-
-def _day(ended: str) -> date:
-    return date.fromisoformat(ended[:10])

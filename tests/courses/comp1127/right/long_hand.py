@@ -1,5 +1,5 @@
 # COMP1127 Project 2048
-# everything written out, the names of the document's examples, from gui import *
+# loops and branches, the names of the document's examples, from gui import *
 from gui import *
 from random import randint
 
@@ -18,6 +18,8 @@ helper = {"count": 0, "Right": 3, "Up": 1, "Left": 4, "Down": 2}
 controls = ["<Right>", "<Left>", "<Up>", "<Down>"]
 
 transition_value = 20
+
+steps = {UP: (-1, 0), DOWN: (1, 0), RIGHT: (0, 1), LEFT: (0, -1)}
 
 
 #Problem 2
@@ -62,94 +64,30 @@ def find_key(board, row, column):
 
 #Problem 6
 def update_grid(row, column, direction):
-    if direction == UP:
-        if row == 0:
-            return (row, column)
-        elif grid[row-1][column] == 0:
-            grid[row-1][column] = grid[row][column]
-            grid[row][column] = 0
-            return (row-1, column)
-        elif grid[row-1][column] == grid[row][column]:
-            grid[row-1][column] = grid[row-1][column] * 2
-            grid[row][column] = 0
-            return (row-1, column)
-        else:
-            return (row, column)
-    elif direction == DOWN:
-        if row == 3:
-            return (row, column)
-        elif grid[row+1][column] == 0:
-            grid[row+1][column] = grid[row][column]
-            grid[row][column] = 0
-            return (row+1, column)
-        elif grid[row+1][column] == grid[row][column]:
-            grid[row+1][column] = grid[row+1][column] * 2
-            grid[row][column] = 0
-            return (row+1, column)
-        else:
-            return (row, column)
-    elif direction == RIGHT:
-        if column == 3:
-            return (row, column)
-        elif grid[row][column+1] == 0:
-            grid[row][column+1] = grid[row][column]
-            grid[row][column] = 0
-            return (row, column+1)
-        elif grid[row][column+1] == grid[row][column]:
-            grid[row][column+1] = grid[row][column+1] * 2
-            grid[row][column] = 0
-            return (row, column+1)
-        else:
-            return (row, column)
-    elif direction == LEFT:
-        if column == 0:
-            return (row, column)
-        elif grid[row][column-1] == 0:
-            grid[row][column-1] = grid[row][column]
-            grid[row][column] = 0
-            return (row, column-1)
-        elif grid[row][column-1] == grid[row][column]:
-            grid[row][column-1] = grid[row][column-1] * 2
-            grid[row][column] = 0
-            return (row, column-1)
-        else:
-            return (row, column)
+    next_row = row + steps[direction][0]
+    next_column = column + steps[direction][1]
+    if next_row < 0 or next_row > 3 or next_column < 0 or next_column > 3:
+        return (row, column)
+    if grid[next_row][next_column] == 0:
+        grid[next_row][next_column] = grid[row][column]
+    elif grid[next_row][next_column] == grid[row][column]:
+        grid[next_row][next_column] = grid[next_row][next_column] * 2
+    else:
+        return (row, column)
+    grid[row][column] = 0
+    return (next_row, next_column)
 
 #Problem 7 and 19
 def animate_movement(board, key, horizontal, vertical, direction):
-    if direction == RIGHT:
-        if horizontal < transition_value:
-            move_tile(board, key, horizontal, 0)
-            if merge(board, key):
-                return False
-            return True
-        move_tile(board, key, transition_value, 0)
-        return animate_movement(board, key, horizontal - transition_value, vertical, direction)
-    elif direction == LEFT:
-        if horizontal < transition_value:
-            move_tile(board, key, -horizontal, 0)
-            if merge(board, key):
-                return False
-            return True
-        move_tile(board, key, -transition_value, 0)
-        return animate_movement(board, key, horizontal - transition_value, vertical, direction)
-    elif direction == DOWN:
-        if vertical < transition_value:
-            move_tile(board, key, 0, vertical)
-            if merge(board, key):
-                return False
-            return True
-        move_tile(board, key, 0, transition_value)
-        return animate_movement(board, key, horizontal, vertical - transition_value, direction)
-    elif direction == UP:
-        if vertical < transition_value:
-            move_tile(board, key, 0, -vertical)
-            if merge(board, key):
-                return False
-            return True
-        move_tile(board, key, 0, -transition_value)
-        return animate_movement(board, key, horizontal, vertical - transition_value, direction)
-    return False
+    down, right = steps[direction]
+    distance = abs(right) * horizontal + abs(down) * vertical
+    if distance < transition_value:
+        move_tile(board, key, right * distance, down * distance)
+        if merge(board, key):
+            return False
+        return True
+    move_tile(board, key, right * transition_value, down * transition_value)
+    return animate_movement(board, key, horizontal - abs(right) * transition_value, vertical - abs(down) * transition_value, direction)
 
 #Problem 8
 def move(board, key, direction):

@@ -5,26 +5,25 @@ SIZE = 5
 
 
 def slide_line(line):
-    """Return the numbers of a line (0 for an empty square) after sliding to its front."""
-    pass  # Tasks 4 to 7
+    """Tasks 4 to 7: return the numbers of a line after sliding to its front.
+
+    An empty square is 0.
+    """
 
 
 def move(board, direction):
-    """Return the board after a move, without the new tile.
+    """Tasks 4 to 7: return the board after a move, without the new tile.
 
     The board is a list of rows; the direction is "up", "down", "left" or "right".
     """
-    pass  # Tasks 4 to 7
 
 
 def add_tile(board, direction):
-    """Add the new 2 after a move in the given direction."""
-    pass  # Tasks 4 to 7
+    """Tasks 4 to 7: add the new 2 after a move in the given direction."""
 
 
 def new_board():
-    """Return a board with 1 to 25 tiles."""
-    pass  # Task 10
+    """Task 10: return a board with 1 to 25 tiles."""
 
 
 class Window:
@@ -33,16 +32,13 @@ class Window:
         # Task 1: squares, score board, status panel, New game, Quit
 
     def show(self):
-        """Show the board, the score and the status."""
-        pass  # Tasks 2, 8 and 9
+        """Tasks 2, 8 and 9: show the board, the score and the status."""
 
     def click(self, event):
-        """Make the move of the clicked square."""
-        pass  # Task 3
+        """Task 3: make the move of the clicked square."""
 
     def new_game(self):
-        """Ask who plays, and begin."""
-        pass  # Task 10
+        """Task 10: ask who plays, and begin."""
 
 
 if __name__ == "__main__":

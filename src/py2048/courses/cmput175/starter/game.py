@@ -3,7 +3,7 @@ import random as rnd
 import sys
 
 
-class Grid:
+class Grid():
     def __init__(self, row=4, col=4, initial=2):
         self.row = row  # number of rows
         self.col = col  # number of columns
@@ -12,7 +12,7 @@ class Grid:
         self._grid = self.createGrid(row, col)
         self.emptiesSet = list(range(row * col))  # the numbers of the empty cells
 
-        # Task 2: uncomment these lines when setCell works.
+        # Task 2: uncomment the next two lines when setCell works.
         # for _ in range(self.initial):
         #     self.assignRandCell(init=True)
 
@@ -124,5 +124,8 @@ class Game:
             print("No more legal moves.")
 
 
-if __name__ == "__main__":
-    Game()
+def main():
+    game = Game()
+
+
+# main()

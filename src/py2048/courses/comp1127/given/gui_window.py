@@ -1,7 +1,7 @@
-"""The grader's window: it draws nothing and records which keys are bound.
+"""The grader's window, which draws nothing and records the bound keys.
 
-Submissions import it in place of the real ``gui_window``. It uses only the standard library,
-because nothing else can be imported in a submission's process.
+Submissions import this module in place of the real ``gui_window``. The module uses only the
+standard library, because a submission's process cannot import anything else.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ class CheckedFrame(tk.Tk):
     """The window frame.
 
     Attributes:
-        bound: The function bound to each key.
+        bound: The function that is bound to each key.
     """
 
     def __init__(self) -> None:
@@ -38,7 +38,7 @@ class CheckedFrame(tk.Tk):
 
 
 class CheckedBoard(tk.Frame):
-    """A board that is never drawn; `gui` needs only its two attributes."""
+    """A board that is never drawn, with the two attributes that `gui` needs."""
 
     def __init__(self, frame: CheckedFrame) -> None:
         super().__init__(frame)
@@ -50,7 +50,7 @@ opened: list[tuple[CheckedFrame, CheckedBoard]] = []
 
 
 def open_window() -> tuple[CheckedFrame, CheckedBoard]:
-    """Return the window and a new board; all keys are unbound."""
+    """Return the window and a new board, and unbind all keys."""
     frame = opened.pop()[0] if opened else CheckedFrame()
     for key in list(frame.bound):
         frame.unbind(key)

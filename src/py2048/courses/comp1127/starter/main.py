@@ -21,89 +21,72 @@ controls = ["<Right>", "<Left>", "<Up>", "<Down>"]
 transition_value = 20
 
 
-# Task 2
 def empty_slots():
-    pass
+    """Task 2."""
 
 
-# Task 3
 def random_position():
-    pass
+    """Task 3."""
 
 
-# Task 4
 def add_random_number(board):
-    pass
+    """Task 4."""
 
 
-# Task 5
 def find_identifier(board, row, column):
-    pass
+    """Task 5."""
 
 
-# Task 6
 def update_grid(row, column, direction):
-    pass
+    """Task 6."""
 
 
-# Tasks 7 and 19
 def animate_movement(board, key, horizontal, vertical, direction):
-    pass
+    """Tasks 7 and 19."""
 
 
-# Task 8
 def move(board, key, direction):
-    pass
+    """Task 8."""
 
 
-# Task 9
 def move_all_down(board):
-    pass
+    """Task 9."""
 
 
-# Task 10
 def move_all_up(board):
-    pass
+    """Task 10."""
 
 
-# Task 11
 def move_all_right(board):
-    pass
+    """Task 11."""
 
 
-# Task 12
 def move_all_left(board):
-    pass
+    """Task 12."""
 
 
-# Task 13
 def move_all(board, event):
-    pass
+    """Task 13."""
 
 
-# Tasks 14 and 21
 def keyboard_callback(event, frame, board):
-    pass
+    """Tasks 14 and 21."""
 
 
-# Task 15
 def bind(frame, board):
-    pass
+    """Task 15."""
 
 
-# Task 16
 def unbind(frame):
-    pass
+    """Task 16."""
 
 
-# Task 18
 def merge(board, key):
-    pass
+    """Task 18."""
 
 
-# Task 20
 def is_game_over(board):
-    pass
+    """Task 20."""
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""The grader's agent inside a submission's process. It never sees expected results.
+"""The grader's agent, which runs inside a submission's process. It never receives expected results.
 
-The modules are loaded by path as the package ``_grader``. They do not import py2048, which
-submissions cannot access.
+The modules are loaded by path as the package ``_grader``. These modules do not import py2048, which
+is not accessible to submissions.
 """
 
 from __future__ import annotations

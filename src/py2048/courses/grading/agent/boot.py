@@ -1,7 +1,7 @@
-"""Entry point of a submission's process: drop privileges, set limits, then serve requests.
+"""Entry point of a submission's process: drops privileges, sets limits, then serves requests.
 
-Run by path: ``python -s -S -P boot.py REQUESTS REPLIES`` with two inherited file descriptors. The
-first request is the configuration; see `py2048.courses.grading.sandbox.Process`.
+The script is run by path: ``python -s -S -P boot.py REQUESTS REPLIES``, with two inherited file
+descriptors. The first request is the configuration (see `py2048.courses.grading.sandbox.Process`).
 
 Landlock, available since Linux 5.13, restricts a process's file access and needs no privileges
 (https://docs.kernel.org/userspace-api/landlock.html). Newer kernels can also block TCP (version 4)
@@ -15,7 +15,7 @@ import os
 import sys
 from types import ModuleType
 
-TYPE_CHECKING = False  # importing typing takes longer than running the rest of this module
+TYPE_CHECKING = False  # Importing typing takes longer than the rest of this module.
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
 HERE = os.path.dirname(os.path.abspath(__file__))
 SUBMISSION = "/py2048/submission"
 
-# Landlock's system call numbers, the same on every architecture.
+# Numbers of Landlock's system calls, which are the same on every architecture.
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
 NO_NEW_PRIVILEGES = 38  # Option of prctl.
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1, 2, 4, 8
 REFER, TRUNCATE, IOCTL = 1 << 13, 1 << 14, 1 << 15
 FOR_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL
 READ = EXECUTE | READ_FILE | READ_DIR
-TCP = 0b11  # Access rights to bind and connect TCP sockets.
+TCP = 0b11  # Access rights for binding and connecting TCP sockets.
 SCOPES = 0b11  # Scopes that restrict abstract sockets and signals.
 
 
 def read_request(descriptor: int, loads: Callable[[bytes], Any] = marshal.loads) -> dict[str, Any]:
-    """Read a request: four bytes of length, then marshalled data from the trusted grader.
+    """Read a request: a length of four bytes, then data marshalled by the trusted grader.
 
     Raises:
         EOFError: If the grader has closed the pipe.
@@ -57,7 +57,7 @@ def _read(descriptor: int, size: int) -> bytes:
 
 
 def copy_tree(source: str, target: str, user: int | None) -> None:
-    """Copy the contents of `source` into the folder `target`, owned by `user`."""
+    """Copy the contents of `source` into the folder `target`, and make `user` the owner."""
     for entry in os.scandir(source):
         place = f"{target}/{entry.name}"
         if entry.is_dir():
@@ -73,9 +73,9 @@ def copy_tree(source: str, target: str, user: int | None) -> None:
 
 
 def drop_privileges(user: int | None, limits: dict[str, int]) -> None:
-    """Switch to `user` permanently, and set resource limits that cannot be raised again.
+    """Switch to `user` permanently, and set resource limits that the process cannot raise again.
 
-    The switch comes first, so that the process limit applies to the new user. Limits that the
+    The user is switched first, so that the process limit applies to the new user. Limits that the
     system does not support are skipped.
     """
     import resource
@@ -109,11 +109,11 @@ def _system_call(number: int, *words: object) -> int:
 
 
 def restrict(writable: Iterable[str], readable: Iterable[str], listed: Iterable[str]) -> None:
-    """Permanently restrict file access of this process and its children.
+    """Permanently restrict the file access of this process and its children.
 
     Args:
-        writable: Files, or folders with all their contents, that stay readable and writable.
-        readable: Files, or folders with all their contents, that stay readable.
+        writable: Files and folders (including their contents) that can be read and written.
+        readable: Files and folders (including their contents) that can be read.
         listed: Folders whose file names can be listed.
 
     Missing paths are skipped.

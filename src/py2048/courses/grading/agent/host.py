@@ -1,14 +1,14 @@
 """Request server inside a submission's process: loads the program, runs code and reports results.
 
-Values are encoded as JSON without trusting any of their methods. Values of exact built-in types are
-sent as data. Their subclasses are read through the methods of the built-in type, and NumPy scalars
-and arrays are supported. Any other object is sent as its type's name and a string for display. This
-module keeps a private copy of the builtins, so a submission that replaces `len` or `isinstance`
-breaks only itself.
+Values are encoded as JSON without calling any of their own methods. Values of exact built-in types
+are sent as data. Instances of a subclass of these types are read through the methods of the
+built-in type. NumPy scalars and arrays are supported, too. Any other object is sent as the name of
+its type and a string for display. This module keeps a private copy of the builtins, so a submission
+that replaces `len` or `isinstance` breaks only itself.
 
-Programs are loaded statement by statement, and statements that fail or take too long are skipped.
-In quiet mode only imports, definitions and assignments run. This mode is for programs that end the
-process, such as games that start when imported.
+Programs are loaded statement by statement. Statements that fail or take too long are skipped. In
+quiet mode, only imports, definitions and assignments run. This mode is for programs that end their
+process, such as games that start when they are imported.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from __future__ import annotations
 import ast
 import builtins
 import os
+import re
 import site
 import sys
 from _signal import (  # type: ignore[import-not-found]
@@ -27,11 +28,14 @@ from _signal import (  # type: ignore[import-not-found]
     setitimer,
 )
 from _signal import signal as set_handler
-from _thread import _count as threads_started
 from contextlib import suppress
 from functools import cache
 from os import _exit as os_exit
 from os import fork as os_fork
+from os import register_at_fork
+from resource import RLIMIT_CPU, getrlimit, setrlimit
+from sys import setprofile
+from time import process_time
 from types import ModuleType
 
 from . import terminal
@@ -41,7 +45,7 @@ try:
 except ImportError:
     from json.encoder import encode_basestring_ascii as string
 
-TYPE_CHECKING = False  # importing typing takes longer than running the rest of this module
+TYPE_CHECKING = False  # Importing typing takes longer than the rest of this module.
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from types import CodeType, FrameType
@@ -53,7 +57,7 @@ if TYPE_CHECKING:
     Message = dict[str, Any]  # A request or a reply.
     Names = dict[str, Any]  # A namespace.
 
-# A private copy, so that submissions cannot replace builtins used here.
+# A private copy, so that submissions cannot replace the builtins used here.
 globals()["__builtins__"] = dict(vars(builtins))
 _write, _wait_for, _kill, _scan, _number = os.write, os.waitpid, os.kill, os.scandir, os.getpid
 _exit_code = os.waitstatus_to_exitcode
@@ -68,14 +72,15 @@ MAX_TEXT = 2_000_000
 MAX_SHOWN = 160
 
 MRO = type.__dict__["__mro__"].__get__  # the real MRO, bypassing metaclasses
+ADDRESS = re.compile(" at 0x[0-9a-fA-F]+").sub  # an address differs between runs
 
 
 class TooManyValues(Exception):  # noqa: N818 - only caught in `encode`
-    """A value contains more than `MAX_NODES` values."""
+    """Raised for a value that contains more than `MAX_NODES` nested values."""
 
 
 class RawJson:
-    """JSON text, to be embedded in a report unchanged."""
+    """JSON text that is inserted into a report unchanged."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -90,7 +95,7 @@ def encode(value: object) -> str:
 
 
 def _json(value: object, depth: int, left: list[int]) -> str:
-    """Encode a nested value; `left` counts down the values that may still be encoded."""
+    """Encode a nested value. `left` contains the number of values that may still be encoded."""
     left[0] -= 1
     if left[0] < 0:
         raise TooManyValues
@@ -111,7 +116,7 @@ def _json(value: object, depth: int, left: list[int]) -> str:
 
 
 def _mark(tag: str, *texts: str) -> str:
-    """Return the JSON text ``{tag: [strings]}``, for types that JSON lacks."""
+    """Return the JSON text ``{tag: [strings]}`` for a value of a type that JSON lacks."""
     return "{" + string(tag) + ":[" + ",".join(texts) + "]}"
 
 
@@ -134,7 +139,7 @@ def _bytes_json(value: bytes | bytearray) -> str:
 
 
 def _opaque(value: object, text: str) -> str:
-    """Encode any other object: its type and a string for display."""
+    """Encode any other object by its type and a string for display."""
     return _mark("object", string(type(value).__name__), string(text))
 
 
@@ -144,7 +149,7 @@ def _shown(value: object) -> str:
         text = repr(value)
     except Exception as error:  # noqa: BLE001 - submissions may raise anything
         text = f"<{type(value).__name__}: its repr raised {type(error).__name__}>"
-    return str.__str__(text)[:MAX_SHOWN]
+    return ADDRESS("", str.__str__(text))[:MAX_SHOWN]
 
 
 SCALARS: dict[type, Callable[[Any], str]] = {
@@ -156,7 +161,7 @@ SCALARS: dict[type, Callable[[Any], str]] = {
     bytes: _bytes_json,
     bytearray: _bytes_json,
 }
-# Members of each container type. Lists become plain JSON arrays, the others are tagged.
+# Members of each container type. Lists become plain JSON arrays, other containers are tagged.
 CONTAINERS: dict[type, Callable[[Any], Iterable[object]]] = {
     list: list.__iter__,
     tuple: tuple.__iter__,
@@ -167,7 +172,7 @@ CONTAINERS: dict[type, Callable[[Any], Iterable[object]]] = {
 
 
 def encode_report(part: object) -> str:
-    """Encode a report as JSON: dictionaries, lists, and values in them."""
+    """Encode a report, which consists of dictionaries, lists and values, as JSON."""
     if type(part) is dict:
         members = [string(name) + ":" + encode_report(value) for name, value in part.items()]
         return "{" + ",".join(members) + "}"
@@ -183,7 +188,7 @@ QUIET = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign, 
 
 @cache
 def parsed(text: str | CodeType) -> tuple[CodeType, CodeType | None]:
-    """Compile code; a final expression is compiled separately.
+    """Compile code. If the last statement is an expression, it is compiled separately.
 
     Code objects are returned unchanged.
 
@@ -209,7 +214,7 @@ def message_of(error: object) -> str:
 
 
 def place_of(error: BaseException, file: str, folder: str) -> tuple[str, int]:
-    """Return the last file and line of the submission in an error's traceback, or ("", 0)."""
+    """Return the last file and line of the submission in a traceback, or ("", 0)."""
     place = "", 0
     trace = error.__traceback__
     for _ in range(5000):
@@ -224,23 +229,31 @@ def place_of(error: BaseException, file: str, folder: str) -> tuple[str, int]:
 
 # --- the agent ---
 
-# Modules that Python itself imports when it warns, shows an error or exits.
+# Modules that Python itself imports to show a warning, to report an error or to exit.
 IMPLICIT_MODULES = """
     ast encodings.cp1252 encodings.latin_1 linecache random re tokenize traceback tracemalloc types
     warnings weakref
 """
-# Modules loaded before any program starts; submissions cannot shadow them.
+# Modules that are loaded before any program starts, so submissions cannot shadow them.
 STARTUP_MODULES = "abc codecs encodings genericpath io ntpath os posixpath site stat zipimport"
-IGNORED_ALARMS = 86  # exit code of a process that ignores its alarms
+LOOPS = ast.For, ast.While
+OUR_FILES = os.path.dirname(__file__), "<grader>"
 MAX_ALARMS = 5
+IDLE_TICKS = 10  # Consecutive ticks without work after which a process counts as asleep.
+IDLE_FACTOR = 3  # Time until a process counts as asleep, relative to a call's CPU limit.
+IDLE_CPU_S = 0.001  # Handling a tick takes less CPU time than this.
 
 
 class OutOfTime(BaseException):
-    """Raised in the submission when a call exceeds its time limit."""
+    """Raised in the submission when a call exceeds its time limit, or sleeps."""
+
+
+class NotTried(OutOfTime):
+    """Raised instead of calling a function whose earlier call did not return."""
 
 
 class LeftAlone(BaseException):
-    """Raised in a program that starts to wait for user input while it is being loaded."""
+    """Raised in a program that waits for user input while it is being loaded."""
 
 
 class Agent:
@@ -258,8 +271,9 @@ class Agent:
         self.read: Callable[[], Message] = lambda: read_request(requests)
         self.replies = replies
         self.process = _number()
+        self.is_forking = False
+        register_at_fork(after_in_child=self._end_unasked_fork)
         self.config = config
-        self.slack = 1.0  # wall-clock limit relative to the CPU time limit, set by requests
         self.shadowed: set[str] = set()
         self.modules: Names = {}
         self.file = config["file"]
@@ -269,10 +283,13 @@ class Agent:
         self.module: ModuleType | None = None
         self.pending: Message | None = None
         self.running = False
-        self.alarms = 0
+        self.alarms = self.idle_ticks = 0
+        self.used_s = 0.0
+        self.overrun: Message = {}
+        self.spent: set[str] = set()
         self.requests = self.open_request = 0
         for add in (site.setquit, site.setcopyright, site.sethelper):
-            add()  # usually done by `site`, which is disabled
+            add()  # Usually done by `site`, which is disabled here.
         self.builtins = dict(vars(builtins))
         self.depth = sys.getrecursionlimit()
         self.output = terminal.CapturedOutput(config["output"])
@@ -285,7 +302,7 @@ class Agent:
             __import__(name)
 
     def take_over(self) -> None:
-        """Replace the terminal and the clock, and take control of windows."""
+        """Replace the terminal and the clock, and control the program's windows."""
         if self.config["gui"]:
             from .tk import TkControl, TkUser
 
@@ -301,10 +318,10 @@ class Agent:
         self.clock.take_over()
 
     def forget_shadowed_modules(self) -> None:
-        """Unload standard modules that the submission's own files shadow.
+        """Unload standard modules that files of the submission shadow.
 
-        They would also be shadowed if a student ran ``python game.py``. Libraries and the course's
-        files need the standard modules, so they are imported first.
+        These files would also shadow the modules if a student ran ``python game.py``. This method
+        first imports libraries and the course's files, because they need the standard modules.
         """
         entries = {entry.name.partition(".")[0] for entry in _scan(".")}
         loaded = {*STARTUP_MODULES.split(), *sys.builtin_module_names}
@@ -312,7 +329,7 @@ class Agent:
         given = [entry.name for folder in self.config["support"] for entry in _scan(folder)]
         course_modules = [*self.config["libraries"], *(name.partition(".")[0] for name in given)]
         for name in course_modules if self.shadowed else ():
-            with suppress(Exception):  # the submission's own import reports the error
+            with suppress(Exception):  # The submission's own import will report the error.
                 __import__(name)
         self.modules = {name: _modules.pop(name, None) for name in self.shadowed}
         if self.shadowed:
@@ -320,7 +337,7 @@ class Agent:
             vars(builtins).update(self.builtins)
 
     def _import(self, name: str, globals_: Names | None = None, *words: Any, **options: Any) -> Any:
-        """Replace ``import``, so that only the submission sees its own files."""
+        """Replace ``import``, so that only the submission can import its own files."""
         spec = (globals_ or {}).get("__spec__", sys.__spec__)  # absent outside modules
         origin = getattr(spec, "origin", None)
         if origin and not origin.startswith(self.config["scratch"]) and self.modules.get(name):
@@ -340,37 +357,35 @@ class Agent:
             request = self.read()
         except EOFError:
             os_exit(0)
-        self.slack = request.get("slack", self.slack)
+        self.spent = {*request.get("spent", ())}
         getattr(self, f"do_{request['op']}")(request)
 
     def wait(self) -> None:
-        """Let the grader act as the user of a program that waits for input."""
+        """While the program waits for input, let the grader act as the user."""
         if not self.running:
             raise LeftAlone("the program waits for its user")
         if self.pending is not None:
             self._reply({**self.pending, "state": "waiting"})
-        elif self.open_request:  # the request opened a dialog, which is waiting
+        elif self.open_request:  # The request opened a dialog that is now waiting.
             self._reply({"value": True, "error": None, "state": "waiting"})
         self.pending, self.open_request = None, 0
         self._set_alarm(0)
         self.answer_next()
 
     def _reply(self, facts: Message) -> None:
-        """Send a reply, including the output printed and the input read since the last one.
+        """Send a reply with all output printed and input read since the last reply.
 
-        A process that the submission forked may get here as well; it exits without a reply.
+        If the submission has forked, its child processes exit here without a reply.
         """
         if _number() != self.process:
             os_exit(0)
         builtins.__dict__.update(self.builtins)
         sys.setrecursionlimit(self.depth)
         self.errors.take()
-        has_windows = self.windows is not None and self.windows.interpreters
         common = {
             "state": "done",
             "output": self.output.take(),
             "asked": self.keyboard.asked,
-            "can_be_copied": not has_windows and not threads_started(),
         }
         data = encode_report({**common, **facts}).encode("ascii")
         data = len(data).to_bytes(4, "big") + data
@@ -380,28 +395,94 @@ class Agent:
     # -- time ---------------------------------------------------------------------------
 
     def _set_alarm(self, seconds: float) -> None:
-        """Set an alarm after `seconds` of CPU time, or `slack` times as long in wall-clock time.
+        """Set an alarm that fires after `seconds` of CPU time, or when the process sleeps too long.
 
-        The alarm repeats at short intervals, in case the submission catches the exception. The
-        wall-clock limit is longer, so that a busy machine costs no marks.
+        The alarm repeats at short intervals, in case the submission catches the exception. If the
+        process cannot handle the alarm, for example during a long computation in C, the kernel ends
+        the process.
+
+        A process counts as asleep if it uses no CPU time for several ticks in a row. A busy machine
+        delays the ticks, but a process with work to do still gets some CPU time between ticks.
         """
-        self.alarms = 0
-        again = 0.1 if seconds else 0
-        set_handler(SIGPROF, self._on_alarm)
-        set_handler(SIGALRM, self._on_alarm)
-        setitimer(ITIMER_PROF, seconds, again)
-        setitimer(ITIMER_REAL, self.slack * seconds, again)
+        self.alarms = self.idle_ticks = 0
+        self.used_s = process_time()
+        for number in (SIGPROF, SIGALRM):
+            set_handler(number, self._on_alarm)
+        tick = IDLE_FACTOR * seconds / IDLE_TICKS
+        setitimer(ITIMER_PROF, seconds, 0.1 if seconds else 0)
+        setitimer(ITIMER_REAL, tick, tick)
+        most = getrlimit(RLIMIT_CPU)[1]
+        soft = int(self.used_s + 2 * seconds) + 2 if seconds else most
+        setrlimit(RLIMIT_CPU, (soft if most < 0 else min(soft, most), most))
+        setprofile(self._refuse if seconds and self.spent else None)
 
     def _on_alarm(self, number: int, frame: FrameType | None) -> None:
+        if number == SIGALRM:
+            before, self.used_s = self.used_s, process_time()
+            self.idle_ticks = self.idle_ticks + 1 if self.used_s - before < IDLE_CPU_S else 0
+            if self.idle_ticks < IDLE_TICKS:
+                return
         self.alarms += 1
-        if self.alarms > MAX_ALARMS:
-            os_exit(IGNORED_ALARMS)
-        raise OutOfTime("still running at the time limit")
+        if self.alarms == 1:
+            self.overrun = self._overrun(frame)
+        if self.alarms > MAX_ALARMS:  # the submission catches the exception
+            self._reply({"error": self.describe(OutOfTime())})
+            os_exit(0)
+        raise OutOfTime
+
+    def _overrun(self, frame: FrameType | None) -> Message:
+        """Return the function that does not end, and the line of its loop.
+
+        The function is the one that the grader called, and the loop is the outermost loop that was
+        running. Neither depends on when the alarm goes off.
+        """
+        frames: list[FrameType] = []
+        while frame is not None:
+            if self._own_file(frame.f_code):
+                frames.insert(0, frame)
+            elif frames and frame.f_code.co_filename.startswith(OUR_FILES):
+                break
+            frame = frame.f_back
+        if not frames:
+            return {}
+        first = frames[0].f_code
+        overrun = {"function": self._key(first), "line": first.co_firstlineno}
+        overrun["file"] = self._own_file(first)
+        for one in frames:
+            code, loops = one.f_code, []
+            with suppress(OSError, SyntaxError, ValueError), open(code.co_filename, "rb") as file:
+                loops = [n for n in ast.walk(ast.parse(file.read())) if isinstance(n, LOOPS)]
+            around = [
+                loop.lineno
+                for loop in loops
+                if loop.lineno <= one.f_lineno <= (loop.end_lineno or 0)
+            ]
+            if inside := [line for line in around if line >= code.co_firstlineno]:
+                return {**overrun, "file": self._own_file(code), "line": min(inside)}
+        return overrun
+
+    def _own_file(self, code: CodeType) -> str:
+        """Return the file of the submission that contains a code object, or ""."""
+        name, scratch = code.co_filename, self.config["scratch"]
+        own = name == self.file or name.startswith(scratch)
+        return name.removeprefix(scratch).lstrip("/") if own else ""
+
+    def _key(self, code: CodeType) -> str:
+        return f"{code.co_qualname} ({self._own_file(code)}, line {code.co_firstlineno})"
+
+    def _refuse(self, frame: FrameType, event: str, argument: object) -> None:
+        """Reject the grader's calls of functions that did not return in an earlier call."""
+        caller = frame.f_back
+        if event == "call" and caller and caller.f_code.co_filename == "<grader>":
+            key = self._key(frame.f_code)
+            if key in self.spent:
+                self.overrun = {"function": key}
+                raise NotTried
 
     def guard(
         self, seconds: float, action: Callable[[], Value]
     ) -> tuple[Value | None, BaseException | None]:
-        """Run `action` for at most `seconds`; return its result and the exception it raised."""
+        """Run `action` for at most `seconds`; return (result, None) or (None, exception)."""
         try:
             try:
                 self._set_alarm(seconds)
@@ -413,30 +494,28 @@ class Agent:
 
     # -- the requests -------------------------------------------------------------------
 
-    def do_hello(self, request: Message) -> None:
-        """Confirm that the process is running."""
-        self._reply({})
-
     def do_fork(self, request: Message) -> None:
-        """Fork, and let the child handle requests until it ends."""
+        """Fork the process. The child handles requests until it ends."""
         before = _snapshot(".")
+        self.is_forking = True
         number = os_fork()
+        self.is_forking = False
         if number == 0:
             self.process = _number()
-            self.config["own_processes"] = False  # only the original kills processes
             self._reply({"state": "forked"})
             return
         code = _exit_code(_wait_for(number, 0)[1])
-        self._kill_leftovers()
-        self._reply({"state": "ended", "exit_code": code, "changed": _snapshot(".") != before})
-
-    def _kill_leftovers(self) -> None:
-        """Kill processes the submission left running, if no others could be affected."""
-        if self.config["own_processes"] and _number() == self.process:
+        if self.config["own_processes"]:  # kill all other processes of the submission
             with suppress(OSError):
                 _kill(-1, SIGKILL)
                 while _wait_for(-1, os.WNOHANG) != (0, 0):
                     pass
+        self._reply({"state": "ended", "exit_code": code, "changed": _snapshot(".") != before})
+
+    def _end_unasked_fork(self) -> None:
+        """End a child process that the submission has forked, before it uses processor time."""
+        if not self.is_forking:
+            os_exit(0)
 
     def do_leave(self, request: Message) -> None:
         """End this fork."""
@@ -446,18 +525,17 @@ class Agent:
         """Load the student's file as a module."""
         self.module = self._new_module(self.config["module"])
         found, error = self.guard(request["seconds"], lambda: self._load(request))
-        self._kill_leftovers()
         self._reply({"left_out": found or [], "error": self.describe(error)})
 
     def _new_module(self, name: str) -> ModuleType:
-        """Create the module the student's file runs in."""
+        """Create the module in which the student's file runs."""
         module = _modules[name] = ModuleType(name)
         module.__file__ = self.file
         vars(module)["__builtins__"] = builtins
         return module
 
     def _load(self, request: Message) -> list[Message]:
-        """Run the file except the lines to skip; describe the statements that failed."""
+        """Run the file without the lines to skip, and describe the statements that failed."""
         with open(f"{self.config['scratch']}/{self.file}", "rb") as source:
             tree = ast.parse(source.read(), self.file)
         vars(self.module)["__doc__"] = ast.get_docstring(tree, clean=False)
@@ -475,7 +553,7 @@ class Agent:
     def _load_statement(
         self, statement: ast.stmt, futures: list[ast.stmt], request: Message
     ) -> Message | None:
-        """Run a statement; return why and on which line it failed, or None."""
+        """Run a statement. Return the reason and the line if the statement fails, or None."""
         left_out = {"statement": statement.lineno, "line": statement.lineno}
         if request["quiet"] and not isinstance(statement, QUIET):
             is_if = isinstance(statement, ast.If)
@@ -494,41 +572,16 @@ class Agent:
         return {**left_out, "error": type(error).__name__, "message": message_of(error)}
 
     def do_begin(self, request: Message) -> None:
-        """Reset the example's names to those of the module and the helpers."""
-        self._reply({"error": self._begin(request)})
-
-    def _begin(self, request: Message) -> Message | None:
-        """Reset the names and run the prelude; return its error."""
+        """Reset an example's names to those of the module and the helpers, and run the prelude."""
         self.names = {**self.helpers, "__name__": "__console__"}
         if self.shadowed:
             self.names["__builtins__"] = self.builtins
         self.copied = {}
         self._refresh_names()
-        if not request["prelude"]:
-            return None
-        error = self.guard(request["seconds"], lambda: self._evaluate(request["prelude"]))[1]
-        return self.describe(error)
-
-    def do_example(self, request: Message) -> None:
-        """Run an example in a new namespace: its setup, its code, then expressions to inspect."""
-        seconds = request["seconds"]
-        early = self._begin(request)
-        if early is None and request["given"]:
-            self._prepare({**request, "typed": []})
-            early = self._run(request["given"], seconds)["error"]
-        self.output.take()
-        facts: Message = {"early": early}
-        if early is None:
-            self._prepare(request)
-            facts |= self._run(request["code"], seconds)
-            facts["output"] = self.output.take()
-            if not facts["error"] or facts["error"]["type"] != "OutOfTime":
-                self._refresh_names()
-                facts["then"] = [self._run(expression, seconds) for expression in request["then"]]
-        self._reply(facts)
+        self._reply(self._run(request["prelude"], request["seconds"]))
 
     def _refresh_names(self) -> None:
-        """Copy the module's current names, except those the example has assigned."""
+        """Copy the module's current names, but keep names that the example has reassigned."""
         module = _modules["__main__"] if self.running else self.module
         current = {**vars(module), self.config["module"]: module}
         for name, value in current.items():
@@ -537,7 +590,7 @@ class Agent:
                 self.names[name] = self.copied[name] = value
 
     def do_run(self, request: Message) -> None:
-        """Run code, and report the value of a final expression."""
+        """Run code and report the value of a final expression."""
         self._prepare(request)
         before = self.running
         self.requests += 1
@@ -545,13 +598,13 @@ class Agent:
         facts = self._run(request["code"], request["seconds"])
         if before:
             if self.open_request == number:
-                self.pending = facts  # `wait` replies once the program waits again
+                self.pending = facts  # `wait` replies once the program waits for input.
             self._set_alarm(request["seconds"])
         else:
             self._reply(facts)
 
     def _run(self, code: str | CodeType, seconds: float) -> Message:
-        """Run code; return the encoded value of a final expression, or the error."""
+        """Run code. Return the encoded value of a final expression, or the error."""
         value, error = self.guard(seconds, lambda: self._evaluate(code))
         text = None
         if error is None:
@@ -574,7 +627,7 @@ class Agent:
         return None if last is None else eval(last, self.names)
 
     def do_program(self, request: Message) -> None:
-        """Run the student's file as a program until it ends or waits for its user."""
+        """Run the student's file as a program, until it ends or waits for its user."""
         self._prepare(request)
         sys.argv[:] = [self.file]
         main = self._new_module("__main__")
@@ -606,6 +659,7 @@ class Agent:
             "message": message_of(message),
             "file": file,
             "line": line or 0,
+            **(self.overrun if isinstance(error, OutOfTime) else {}),
         }
 
 
@@ -621,7 +675,7 @@ def _snapshot(folder: str) -> list[tuple[str, int, int]]:
 
 
 class _ImportBlocker:
-    """Import hook that hides py2048 from submissions."""
+    """An import hook that hides py2048 from submissions."""
 
     @staticmethod
     def find_spec(name: str, path: object = None, target: object = None) -> None:

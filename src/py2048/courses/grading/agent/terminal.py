@@ -1,4 +1,4 @@
-"""Replacements for the terminal, the random module and the clock inside a submission.
+"""Replacements for the terminal, the random module and the clock in a submission's process.
 
 Input is scripted, output is captured, random numbers are seeded, and sleeping takes no time.
 """
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
 
-# A private copy, so that submissions cannot replace builtins used here.
+# A private copy, so that submissions cannot replace the builtins used here.
 globals()["__builtins__"] = dict(vars(builtins))
 
 OUTPUT_FLOOD = 85  # Exit code after too much output.
 IDLE_POLLS = 12  # Consecutive polls without events after which a program counts as waiting.
-SPAN_S = 5.0  # Virtual seconds that a program may run after each request.
+SPAN_S = 5.0  # Seconds of virtual time that a program may run after each request.
 TICK_S = 0.01  # Virtual seconds per poll.
 
 
 class CapturedOutput(io.TextIOBase):
-    """Captures output; exceeding the limit ends the process."""
+    """Captures the output, and ends the process if the output exceeds a limit."""
 
     encoding = "utf-8"
 
@@ -62,7 +62,7 @@ class CapturedOutput(io.TextIOBase):
 
 
 class ScriptedInput(io.TextIOBase):
-    """Provides lines of input; reading past the last line signals end of file."""
+    """Provides lines of input. Reading past the last line signals the end of the file."""
 
     encoding = "utf-8"
 
@@ -80,7 +80,7 @@ class ScriptedInput(io.TextIOBase):
         return True
 
     def readline(self, size: int | None = -1) -> str:  # type: ignore[override]
-        """Return the next line with its newline, or "" at the end."""
+        """Return the next line with its line break, or "" at the end of the input."""
         self.asked += 1
         return self.lines.popleft() + "\n" if self.lines else ""
 
@@ -92,7 +92,7 @@ class ScriptedInput(io.TextIOBase):
         return text
 
     def input(self, prompt: object = "") -> str:
-        """Replace the builtin `input`: print the prompt without echoing the line."""
+        """Replace the builtin `input`: print the prompt, but do not echo the line."""
         sys.stdout.write(str(prompt))
         line = self.readline()
         if not line:
@@ -101,7 +101,7 @@ class ScriptedInput(io.TextIOBase):
 
 
 def clear_without_shell() -> None:
-    """Make ``os.system("clear")`` do nothing, because there is no terminal."""
+    """Make ``os.system("clear")`` do nothing, because there is no terminal to clear."""
     system = os.system
 
     def quiet(command: Any) -> int:
@@ -118,7 +118,7 @@ class SeededRandom(random.Random):
 
 
 def take_over_random() -> random.Random:
-    """Back the functions of the random module with a seeded generator; return it."""
+    """Make the functions of the random module use a seeded generator, and return this generator."""
     generator = random.Random(0)
     for name in random.__all__:
         if hasattr(generator, name):
@@ -129,10 +129,10 @@ def take_over_random() -> random.Random:
 
 
 class VirtualClock:
-    """A clock that advances when the program sleeps or polls for events.
+    """A clock that advances only when the program sleeps or polls for events.
 
     Args:
-        wait: Called when the program must yield to the grader.
+        wait: Called when the program must yield control to the grader.
     """
 
     def __init__(self, wait: Callable[[], None]) -> None:
@@ -152,7 +152,7 @@ class VirtualClock:
         time.perf_counter = lambda: counter() + self.now
 
     def allow(self, seconds: float = SPAN_S) -> None:
-        """Let the program run for `seconds` of virtual time before it must yield."""
+        """Let the program run for `seconds` of virtual time before it must yield control."""
         self.until = self.now + seconds
         self.polls = 0
 
@@ -168,13 +168,13 @@ class VirtualClock:
             self.yield_to_grader()
 
     def poll(self, *, news: bool) -> None:
-        """Record that the program polled for events, and whether there were any."""
+        """Record that the program has polled for events, and whether there were any."""
         self.polls = 0 if news else self.polls + 1
         self.now += TICK_S
         if self.polls > IDLE_POLLS or self.now >= self.until:
             self.yield_to_grader()
 
     def yield_to_grader(self) -> None:
-        """Yield to the grader, then start counting polls again."""
+        """Yield control to the grader, then reset the number of polls."""
         self.wait()
         self.polls = 0

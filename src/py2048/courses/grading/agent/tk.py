@@ -1,10 +1,10 @@
-"""Real Tk on a virtual display, and a simulated user, called `screen` in examples.
+"""Tk on a virtual display, and a simulated user that examples access as `screen`.
 
 Tk is modified in three ways: timers (``after``) follow the virtual clock, waiting (``mainloop``,
 ``wait_variable`` …) yields to the grader, and the grader answers message boxes instead of showing
 them.
 
-The user talks to Tk directly, because the program may have changed its own objects.
+The user calls Tk directly, because the program may have changed its own objects.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from .terminal import VirtualClock
 
-# Tcl's dialogs: their names in Python and default answers.
+# Tcl's dialogs, with their Python names and default answers.
 DIALOG_TYPES = {
     ("ok", "info"): ("showinfo", "ok"),
     ("ok", "warning"): ("showwarning", "ok"),
@@ -39,7 +39,7 @@ DIALOG_TYPES = {
 
 
 class TclInterpreter:
-    """A Tcl interpreter as created by `_tkinter`, with a different main loop."""
+    """A Tcl interpreter like those of `_tkinter`, but with a different main loop."""
 
     def __init__(
         self, real: TkappType, loop: Callable[..., None], quit_: Callable[[], None]
@@ -54,10 +54,10 @@ class TkControl:
     """Controls a program's windows, timers and dialogs.
 
     Attributes:
-        interpreters: Tcl interpreters, one per `Tk`, oldest first.
-        dialogs: Dialogs so far as (kind, title, message).
+        interpreters: Tcl interpreters, one per `Tk` object, oldest first.
+        dialogs: All dialogs opened so far as (kind, title, message).
         answers: Answers to the next dialogs.
-        errors: Exceptions raised by callbacks, as text.
+        errors: Descriptions of the exceptions that callbacks have raised.
     """
 
     def __init__(self, clock: VirtualClock) -> None:
@@ -100,7 +100,7 @@ class TkControl:
         return interpreter
 
     def open(self) -> list[TkappType]:
-        """Return the interpreters whose main window is open."""
+        """Return the interpreters whose main windows are open."""
         return [interpreter for interpreter in self.interpreters if exists(interpreter)]
 
     # -- time ---------------------------------------------------------------------------
@@ -115,13 +115,13 @@ class TkControl:
         return self._after(widget, ms, *what)
 
     def next_due(self) -> float | None:
-        """Return the virtual seconds until the next timer, or None without timers."""
+        """Return the virtual seconds until the next timer, or None if there are no timers."""
         due = [interpreter.eval("::py2048::next") for interpreter in self.open()]
         times = [float(time) / 1000 for time in due if time]
         return max(0.0, min(times) - self.clock.now) if times else None
 
     def advance(self, seconds: float) -> bool:
-        """Advance the clock; return False if the program has to advance it while it runs.
+        """Advance the clock. Return False if the running program has to advance it instead.
 
         A program that polls for events advances the clock itself, after this request.
         """
@@ -135,9 +135,10 @@ class TkControl:
         return True
 
     def settle(self, seconds: float) -> bool:
-        """Advance the clock by at most `seconds`, until there are no timers.
+        """Advance the clock until there are no timers, but at most by `seconds`.
 
-        Returns False if the program has to advance the clock itself (see `advance`).
+        Returns False while the program is running, because only the program can then advance the
+        clock (see `advance`).
         """
         end = self.clock.now + seconds
         while (due := self.next_due()) is not None and self.clock.now + due <= end:
@@ -149,7 +150,7 @@ class TkControl:
         return bool(self.waiting)
 
     def _run_timers(self, end: float) -> None:
-        """Run timers in order, up to the time `end`."""
+        """Run all timers up to the time `end`, in order."""
         self.pump(thoroughly=False)
         while (due := self.next_due()) is not None and self.clock.now + due <= end + 1e-9:
             self.clock.now += due
@@ -160,7 +161,7 @@ class TkControl:
     def pump(self, *, thoroughly: bool = True) -> None:
         """Run due timers and pending events.
 
-        With `thoroughly`, events are also fetched from the display.
+        If `thoroughly` is set, new events from the display are also processed.
         """
         for interpreter in self.open():
             interpreter.call("::py2048::release", self.clock.now * 1000)
@@ -171,7 +172,7 @@ class TkControl:
                 pass
 
     def _end_program(self) -> None:
-        """Re-raise the exception of a callback that ended the program, if any."""
+        """Raise the exception of a callback that ended the program, if there is one."""
         if self._raised is not None:
             error, self._raised = self._raised, None
             raise error
@@ -180,8 +181,8 @@ class TkControl:
         """Replace `update`.
 
         Fetching events from the display takes several context switches, and some programs call
-        `update` after each number they draw. While a program draws, only drawing is processed. The
-        simulated user acts from within this process, so no actions are lost.
+        `update` after drawing each number. While a program draws, `update` therefore only redraws.
+        No actions are lost, because the simulated user acts from within this process.
         """
         due = self.next_due()
         if exists(widget.tk) and (due is None or due > 0):
@@ -195,7 +196,7 @@ class TkControl:
         self.clock.poll(news=self._has_drawn())
 
     def _has_drawn(self) -> bool:
-        """Return whether anything was drawn since the last call, judging by display requests."""
+        """Return whether the display requests show that anything was drawn since the last call."""
         before = self._serial
         for interpreter in self.open()[:1]:
             interpreter.eval("event generate . <<Py2048Look>>")
@@ -203,7 +204,7 @@ class TkControl:
         return abs(self._serial - before) > IDLE_REQUESTS
 
     def _call_back(self, wrapper: tkinter.CallWrapper, words: tuple[object, ...]) -> object:
-        """Replace `CallWrapper.__call__`: run a callback and record its exceptions."""
+        """Run a callback and record its exceptions, in place of `CallWrapper.__call__`."""
         try:
             return wrapper.func(*(wrapper.subst(*words) if wrapper.subst else words))
         except Exception as error:  # noqa: BLE001 - callbacks may raise anything
@@ -241,7 +242,7 @@ class TkControl:
             widget.tk.deletecommand(name)
 
     def _wait_while(self, condition: Callable[[], bool]) -> None:
-        """Run an event loop that yields to the grader when nothing is due."""
+        """Run an event loop that yields control to the grader when nothing is due."""
         self.waiting += 1
         try:
             self.pump()
@@ -274,7 +275,7 @@ class TkControl:
         return agreed if answer else refused
 
 
-IDLE_REQUESTS = 1  # display requests made by an `update` that draws nothing
+IDLE_REQUESTS = 1  # An `update` that draws nothing sends this many display requests.
 
 
 def exists(interpreter: TkappType, path: str = ".") -> bool:
@@ -321,7 +322,7 @@ class Widget:
 
     @property
     def is_window(self) -> bool:
-        """Whether the widget is a window; menus, which Tk counts as windows, are excluded."""
+        """Whether the widget is a window. Menus, which Tk counts as windows, are excluded."""
         return str(self.winfo_toplevel()) == self.path and self.kind != "Menu"
 
     def call(self, *words: object) -> Any:
@@ -332,23 +333,29 @@ class Widget:
         return [str(word) for word in self.interpreter.splitlist(found)]
 
     def cget(self, name: str) -> str:
-        """Return an option's value, or "" if the widget lacks the option."""
+        """Return the value of an option, or "" if the widget lacks this option."""
         try:
             return str(self.call("cget", f"-{name}"))
         except TclError:
             return ""
 
     def text(self) -> str:
-        """Return the text a label or button displays."""
+        """Return the text that a label or button displays."""
         variable = self.cget("textvariable")
         if variable and self.kind.startswith("T"):  # ttk does not update the option "text"
             return str(self.interpreter.call("set", variable))
         return self.cget("text")
 
     def children(self) -> list[Widget]:
-        """Return the child widgets, without Tk's internal menu clones."""
+        """Return the child widgets, without the clones that Tk makes of menus."""
         paths = self._split(self.winfo_children())
         return [Widget(self.interpreter, path) for path in paths if "#" not in path.split(".")[-1]]
+
+    def tree(self) -> Iterator[Widget]:
+        """Yield the widget and all its descendants."""
+        yield self
+        for child in self.children():
+            yield from child.tree()
 
     def grid(self) -> dict[str, str]:
         """Return the widget's grid options."""
@@ -356,7 +363,7 @@ class Widget:
         return {k.lstrip("-"): v for k, v in zip(words[::2], words[1::2], strict=True)}
 
     def items(self) -> list[tuple[str, list[float], dict[str, str]]]:
-        """Return a canvas's items from bottom to top as (kind, coordinates, options)."""
+        """Return the items of a canvas from bottom to top, as (kind, coordinates, options)."""
         split = self.interpreter.splitlist
         found = []
         for item in split(self.interpreter.call("::py2048::items", self.path, ITEM_OPTIONS)):
@@ -367,7 +374,7 @@ class Widget:
         return found
 
     def drawn_texts(self) -> list[tuple[str, list[float]]]:
-        """Return the visible texts on a canvas and their coordinates."""
+        """Return the visible strings on a canvas, with their coordinates."""
         return [
             (options.get("text", ""), coords)
             for kind, coords, options in self.items()
@@ -376,7 +383,7 @@ class Widget:
 
 
 class TkUser:
-    """Simulated user: presses keys and buttons, and reads what windows show."""
+    """A simulated user, who presses keys and buttons, and reads the contents of windows."""
 
     def __init__(self, windows: TkControl) -> None:
         self._windows = windows
@@ -386,16 +393,16 @@ class TkUser:
     def windows(self) -> list[Widget]:
         """Return the visible windows, oldest first."""
         mains = [Widget(interpreter, ".") for interpreter in self._windows.open()]
-        found = [widget for main in mains for widget in _tree(main) if widget.is_window]
+        found = [widget for main in mains for widget in main.tree() if widget.is_window]
         return [w for w in found if str(w.interpreter.call("wm", "state", w.path)) == "normal"]
 
     def widgets(self, kind: str = "") -> list[Widget]:
-        """Return the displayed widgets, optionally only those of one class."""
+        """Return the displayed widgets, optionally only the widgets of one class."""
         found = [widget for window in self.windows() for widget in _within(window, placed=True)]
         return [widget for widget in found if not kind or widget.kind in {kind, f"T{kind}"}]
 
     def texts(self) -> list[str]:
-        """Return all visible texts: titles, labels, buttons, canvas texts, entries and menus."""
+        """Return all visible strings: titles, labels, buttons, canvas text, entries and menus."""
         found: list[str] = []
         for window in self.windows():
             found.append(str(window.interpreter.call("wm", "title", window.path)))
@@ -404,15 +411,15 @@ class TkUser:
         return [text for text in found if text.strip()]
 
     def items(self, canvas: Widget | tkinter.Misc) -> list[tuple[str, list[float], dict[str, str]]]:
-        """Return a canvas's items in order as (kind, coordinates, options)."""
+        """Return the items of a canvas in drawing order, as (kind, coordinates, options)."""
         return _handle(canvas).items()
 
     def dialogs(self) -> list[tuple[str, str, str]]:
-        """Return the message boxes so far as (kind, title, message)."""
+        """Return all message boxes opened so far, as (kind, title, message)."""
         return list(self._windows.dialogs)
 
     def errors(self) -> list[str]:
-        """Return the exceptions callbacks have raised so far."""
+        """Return descriptions of all exceptions that callbacks have raised so far."""
         return list(self._windows.errors)
 
     # -- acting -------------------------------------------------------------------------
@@ -422,7 +429,7 @@ class TkUser:
         self._windows.answers.extend(values)
 
     def press(self, key: str) -> None:
-        """Press and release a key in the widget that has the focus."""
+        """Press and release a key, in the widget that has the focus."""
         target = self._focused()
         for event in (f"<KeyPress-{key}>", f"<KeyRelease-{key}>"):
             if exists(target.interpreter, target.path):
@@ -430,7 +437,7 @@ class TkUser:
                 self._windows.pump()
 
     def click(self, widget: Widget | tkinter.Misc, x: float, y: float, button: int = 1) -> None:
-        """Click at a position in a widget; on a canvas, relative to its scrolled content."""
+        """Click at a position in a widget. Positions on a canvas are canvas coordinates."""
         target = _handle(widget)
         if target.kind == "Canvas":
             x, y = x - float(target.call("canvasx", 0)), y - float(target.call("canvasy", 0))
@@ -442,20 +449,21 @@ class TkUser:
         self._windows.pump()
 
     def point(self, widget: Widget) -> None:
-        """Click in the middle of a widget, or on another widget that covers it."""
+        """Click in the middle of a widget, or on the widget that covers it there."""
         x = int(widget.winfo_rootx()) + int(widget.winfo_width()) // 2
         y = int(widget.winfo_rooty()) + int(widget.winfo_height()) // 2
         seen = str(widget.interpreter.call("winfo", "containing", x, y))
         on_top = Widget(widget.interpreter, seen) if seen else widget
         self.click(on_top, x - int(on_top.winfo_rootx()), y - int(on_top.winfo_rooty()))
 
-    def push(self, text: str) -> bool:
+    def push(self, text: str, *, exactly: bool = False) -> bool:
         """Click on the first button, drawn text, menu entry or label that contains `text`.
 
-        Returns whether there is one.
+        With `exactly`, the item's whole text must equal `text`. Returns whether a match was found.
         """
         for label, use in self._pushable():
-            if text.lower() in label.lower():
+            found = label.strip().lower()
+            if text.lower() == found if exactly else text.lower() in found:
                 use()
                 return True
         return False
@@ -466,7 +474,7 @@ class TkUser:
         self._windows.pump()
 
     def _pushable(self) -> Iterator[tuple[str, Callable[[], None]]]:
-        """Yield the text of each control and a function that uses it."""
+        """Yield the text of each control, with a function that uses the control."""
         for button in self.widgets():
             if button.kind in CLICKABLE:
                 yield button.text(), partial(self.use, button)
@@ -483,7 +491,7 @@ class TkUser:
                 yield shown.text(), partial(self.click, shown, 2, 2)
 
     def _focused(self) -> Widget:
-        """Return the focused widget of the newest window, giving it the keyboard focus."""
+        """Give the keyboard focus to the newest window, and return its focused widget."""
         windows = self.windows()
         if not windows:
             raise RuntimeError("no window is open")
@@ -495,29 +503,29 @@ class TkUser:
 
     # -- waiting ------------------------------------------------------------------------
 
+    def seconds(self) -> float:
+        """Return the time on the program's clock."""
+        return self._windows.clock.now
+
     def advance(self, ms: float) -> bool:
-        """Advance the clock by milliseconds; see `TkControl.advance` for the result."""
+        """Advance the clock by milliseconds. For the result, see `TkControl.advance`."""
         return self._windows.advance(ms / 1000)
 
     def settle(self, seconds: float = 5.0) -> bool:
-        """Advance the clock until there are no timers; see `TkControl.settle` for the result."""
+        """Advance the clock until there are no timers. For the result, see `TkControl.settle`."""
         return self._windows.settle(seconds)
 
 
 def _handle(widget: Any) -> Widget:
-    """Return a handle for one of the program's widgets; handles are returned unchanged."""
+    """Return a handle for a widget of the program. Handles are returned unchanged."""
     return widget if isinstance(widget, Widget) else Widget(widget.tk, widget._w)
 
 
-def _tree(widget: Widget) -> Iterator[Widget]:
-    """Yield a widget and all its descendants."""
-    yield widget
-    for child in widget.children():
-        yield from _tree(child)
-
-
 def _within(window: Widget, *, placed: bool = False) -> Iterator[Widget]:
-    """Yield a window's widgets without its child windows; with `placed`, only managed ones."""
+    """Yield a window's widgets, but not those of child windows.
+
+    With `placed`, yield only managed widgets.
+    """
     for child in window.children():
         if not child.is_window and (not placed or child.winfo_manager()):
             yield child
@@ -525,7 +533,7 @@ def _within(window: Widget, *, placed: bool = False) -> Iterator[Widget]:
 
 
 def _entries(menu: Widget) -> Iterator[tuple[int, str, str]]:
-    """Yield a menu's labelled entries as (index, kind, label)."""
+    """Yield the labelled entries of a menu as (index, kind, label)."""
     last = str(menu.call("index", "end"))
     for index in range(int(last) + 1 if last.isdigit() else 0):
         kind = str(menu.call("type", index))
@@ -534,7 +542,7 @@ def _entries(menu: Widget) -> Iterator[tuple[int, str, str]]:
 
 
 def _texts_of(widget: Widget) -> list[str]:
-    """Return the texts a widget displays."""
+    """Return the strings that a widget displays."""
     kind = widget.kind
     if kind == "Menu":
         return [label for _, _, label in _entries(widget)]

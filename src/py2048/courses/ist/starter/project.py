@@ -12,27 +12,22 @@
 
 def create_coordinate(r, c):
     """Return the coordinate of row r and column c, integers from 1 to 4."""
-    pass
 
 
 def coordinate_row(c):
     """Return the row of the coordinate c."""
-    pass
 
 
 def coordinate_col(c):
     """Return the column of the coordinate c."""
-    pass
 
 
 def is_coordinate(universal):
     """Return True if the argument is a coordinate and False otherwise."""
-    pass
 
 
 def coordinates_equal(c1, c2):
     """Return True if both coordinates are the same position and False otherwise."""
-    pass
 
 
 # Board ADT
@@ -40,57 +35,46 @@ def coordinates_equal(c1, c2):
 
 def create_board():
     """Return an empty board with score 0."""
-    pass
 
 
 def board_position(b, c):
     """Return the value of board b at coordinate c, 0 if it is empty."""
-    pass
 
 
 def board_score(b):
     """Return the score of board b."""
-    pass
 
 
 def board_empty_positions(b):
     """Return the list of the coordinates of the empty positions, row by row."""
-    pass
 
 
 def board_fill_position(b, c, v):
     """Put the integer v at coordinate c of board b; return b."""
-    pass
 
 
 def board_update_score(b, v):
     """Add v points, a multiple of 4 and not negative, to the score of b; return b."""
-    pass
 
 
 def board_reduce(b, d):
     """Reduce board b in direction d, one of 'N', 'S', 'W', 'E'; return b."""
-    pass
 
 
 def is_board(universal):
     """Return True if the argument is a board and False otherwise."""
-    pass
 
 
 def board_finished(b):
     """Return True if board b is full and has no move left and False otherwise."""
-    pass
 
 
 def boards_equal(b1, b2):
     """Return True if both boards have the same values and score and False otherwise."""
-    pass
 
 
 def print_board(b):
     """Print the four rows of board b and its score."""
-    pass
 
 
 # Additional functions
@@ -98,12 +82,10 @@ def print_board(b):
 
 def request_move():
     """Ask the player for a move until it is one of N, S, E, W; return it."""
-    pass
 
 
 def game_2048():
     """Play a whole game of 2048."""
-    pass
 
 
 # Suggested helpers (optional)
@@ -111,9 +93,7 @@ def game_2048():
 
 def copy_board(b):
     """Return a copy of board b."""
-    pass
 
 
 def fill_random_position(b):
     """Put a 2 or a 4 at a random empty position of board b; return b."""
-    pass

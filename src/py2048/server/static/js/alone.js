@@ -1,9 +1,9 @@
 // A finished game on a page without a server: its turns, and their review by the coach in the browser.
 import { smallBoard } from "./board.js";
 import { chosenLevel, coachAt, offerLevels } from "./coach.js";
-import { $, element, put } from "./elements.js";
+import { $, element, find, put } from "./elements.js";
 import { playTurn } from "./game.js";
-import { loadNext } from "./kept.js";
+import { loadLast } from "./kept.js";
 import { _, filled, grouped, ngettext } from "./language.js";
 import { turnOf } from "./record.js";
 import { parseRules } from "./rules.js";
@@ -15,15 +15,68 @@ import { accuracyWords, gradeWord, habitWords, worded } from "./words.js";
 // Size and margin of the graph, as in `presentation/plots.py`.
 const [WIDE, HIGH, MARGIN] = [968, 150, 12];
 
-/** Open the kept game; return its turns and its review, as from a server. */
-export function opened() {
-  const { game, record } = loadNext();
+/** Replay the kept game. */
+function replayed() {
+  const { game, record } = loadLast();
   const rules = parseRules(game.rules.text);
   const positions = [...record.positions()];
   const turns = positions.slice(1).map((after, index) => {
     const { event } = playTurn(rules, positions[index], turnOf(record.code(index), rules));
     return { ...event, ...after, millis: 0 };
   });
+  return { game, positions, turns };
+}
+
+/** Let the coach in the browser review a replayed game; `show` gets the moves as they are judged. */
+async function reviewed({ game, positions, turns }, show) {
+  const legal = turns.flatMap(({ direction, spawn }, turn) => {
+    const { board, ply } = positions[turn];
+    return spawn ? [{ board, ply: ply + 1, played: direction, turn }] : [];
+  });
+  const { text, network } = presetOf(game.rules.text).dataset;
+  const coach = await coachAt(network, text);
+  return { legal, ...(await coach.ask("review", { positions: legal, level: chosenLevel() }, show)) };
+}
+
+/**
+ * Return a function that gives a game's result as the server does, at first without its review.
+ * @param {import("./session.js").Game} game
+ */
+export function resultOf(game) {
+  const sentences = JSON.parse($("result-words").textContent);
+  const level = find("#level-choice option:checked").textContent;
+  const facts = { headline: headline(game, sentences), level, largest: grouped(Math.max(...game.board.flat())), moves: grouped(game.ply) };
+  let reviewing = game.category === "computer" ? Promise.resolve(null) : null;
+  return async () => {
+    const isPending = !reviewing;
+    reviewing ??= reviewed(replayed(), () => {}).catch(() => null);
+    const found = isPending ? null : await reviewing;
+    const [accuracy] = found ? accuracyWords(found.accuracy, 0) : [isPending ? "…" : "–"];
+    const count = found?.moments.length ?? 0;
+    const review = filled(sentences.review[Math.min(count, 2)], { n: grouped(count) });
+    const html = made("result-page", { ...facts, accuracy, review, pending: isPending ? "data-pending" : "" });
+    return new DOMParser().parseFromString(html, "text/html");
+  };
+}
+
+/**
+ * The result in a sentence or two, as in `presentation/result.py`.
+ * @param {import("./session.js").Game} game
+ * @param {any} sentences
+ */
+function headline({ score = 0, won, category, rules, before: best = 0 }, sentences) {
+  const points = ngettext("{n} point.", "{n} points.", score);
+  if (category === "computer") return `${points} ${sentences.computer}`;
+  const kind = !best ? "first" : score > best ? "best" : score === best ? "again" : "short";
+  const compared = filled(sentences[kind], { n: grouped(best - score) });
+  if (!won) return `${points} ${compared}`;
+  return `${filled(sentences.won, { tile: grouped(rules.target) })} ${points} ${best ? compared : ""}`.trimEnd();
+}
+
+/** Open the kept game; return its turns and its review, as from a server. */
+export function opened() {
+  const kept = replayed();
+  const { game, positions, turns } = kept;
   put("rules-name", game.rules.name);
   put("count", grouped(game.ply));
   $("place").max = turns.length;
@@ -32,21 +85,16 @@ export function opened() {
     $("play-on").hidden = index === turns.length;
     return positions[index];
   };
-  return { turns: { total: turns.length, position, turn: (index) => turns[index] }, review: review(game, turns, positions) };
+  return { turns: { total: turns.length, position, turn: (index) => turns[index] }, review: review(kept) };
 }
 
-function review(game, turns, positions) {
+function review(kept) {
+  const { game, turns } = kept;
   const state = { state: "running", ahead: 0, done: 0, total: game.ply };
   const moves = []; // by turn
   let summary = null;
-  const legal = turns.flatMap(({ direction, spawn }, turn) => {
-    const { board, ply } = positions[turn];
-    return spawn ? [{ board, ply: ply + 1, played: direction, turn }] : [];
-  });
-  const { text, network } = presetOf(game.rules.text).dataset;
-  const ask = (coach) => coach.ask("review", { positions: legal, level: chosenLevel() }, ({ ply }) => (state.done = Math.max(state.done, ply)));
-  coachAt(network, text).then(ask).then((found) => {
-    legal.forEach(({ turn }, index) => (moves[turn] = worded(found.moves[index])));
+  reviewed(kept, ({ ply }) => (state.done = Math.max(state.done, ply))).then((found) => {
+    found.legal.forEach(({ turn }, index) => (moves[turn] = worded(found.moves[index])));
     summary = { ...found, moments: found.moments.map(worded) };
     state.state = "done";
   }, () => (state.state = "none"));
@@ -73,7 +121,7 @@ function reviewPage(game, { accuracy, counts, first, habits, moments }, moves) {
     last: Math.max(reviewed - 1, 1),
     ...graph(moves, moments),
     ticks: [0, 1, 2, 3, 4].map((part) => `<span>${grouped(1 + ((reviewed - 1) * part) / 4)}</span>`).join(""),
-    habits: habits.map((habit) => made("habit", { say: habitWords(habit), turns: habit.turns.join(" "), drill: drillWords(habit) })).join(""),
+    habits: habits.map((habit) => made("habit", { say: habitWords(habit), turns: habit.turns.join(" "), drill: ngettext("Try {n} position", "Try {n} positions", habit.count) })).join(""),
     moments: moments.map((move) => {
       const options = move.options.map(({ direction, text }) => `<li${direction === move.best ? ' class="strong"' : ""}>${WAYS[direction]} ${text}</li>`);
       const mini = smallBoard(move.board, spoken(move.board)).outerHTML;
@@ -86,8 +134,6 @@ function reviewPage(game, { accuracy, counts, first, habits, moments }, moves) {
 }
 
 const parsed = (html) => Object.assign(element("template"), { innerHTML: html }).content;
-
-const drillWords = ({ count }) => ngettext("Try {n} position", "Try {n} positions", count);
 
 // How precise the chances are, because a browser plays fewer games than a server.
 function precision(moves) {

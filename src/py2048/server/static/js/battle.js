@@ -14,10 +14,7 @@ const connection = new Connection("/ws", {
   lost: () => say(connection.isLoggedOut ? LOGGED_OUT : AWAY),
 });
 const rivals = $("rivals") && new Rivals($("rivals"), say);
-if ($("copy")) {
-  $("copy").hidden = false;
-  $("copy").addEventListener("click", copy);
-}
+$("copy")?.addEventListener("click", copy);
 if ($("secret")) check($("commitment").textContent, $("secret").textContent, $("proof"));
 
 function say(text) {

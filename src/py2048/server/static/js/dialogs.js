@@ -1,8 +1,16 @@
 // The dialogs for a new game and for games in progress.
-import { $, button, element, openDialog, put } from "./elements.js";
+import { $, button, element, find, openDialog, put } from "./elements.js";
 import { _, grouped } from "./language.js";
 import { readJson, write, writeJson } from "./storage.js";
 import { KINDS, lastMode, presetOf } from "./view.js";
+
+// The style sheet and the texts that the first move does not need. Without a server, the page has them.
+const sheet = find("link[disabled]");
+if (sheet) {
+  const { lang } = document.documentElement;
+  const styled = new Promise((done) => Object.assign(sheet, { onload: done, onerror: done, disabled: false }));
+  await Promise.all([styled, lang !== "en" && import(`./messages-${lang}-later.js`)]);
+}
 
 const FIELDS = ["rows", "columns", "start", "spawn", "merging", "scoring", "target"];
 const CHECK_PAUSE_MS = 200;
@@ -29,17 +37,12 @@ export class NewGameDialog {
     const known = game && presetOf(game.rules.name);
     if (known) known.selected = true;
     if (game) $("rules").value = known?.closest("#course") ? "courses" : (known?.value ?? "own");
-    $("new-form").mode.value = game?.mode ?? lastMode();
+    $("new-form").mode.value = game && game.mode !== "daily" ? game.mode : lastMode();
     put("new-warning", warning);
     $("new-warning").hidden = !warning;
     this.#update();
     openDialog("new-dialog");
     $("new-play").focus({ preventScroll: true });
-  }
-
-  /** The chosen rules: a preset's name or the full rules text. */
-  get rules() {
-    return $("rules").value === "own" ? ownText() : chosen().value;
   }
 
   #update() {
@@ -75,8 +78,10 @@ export class NewGameDialog {
     if (event.submitter?.value !== "play") return;
     const mode = $("new-form").mode.value;
     write("mode", mode);
-    if ($("rules").value === "own") writeJson("own-rules", ownFields());
-    this.#play(mode === "daily" ? "classic" : this.rules, mode);
+    const isOwn = $("rules").value === "own";
+    if (isOwn) writeJson("own-rules", ownFields());
+    const rules = isOwn ? ownText() : chosen().value;
+    this.#play(mode === "daily" ? "classic" : rules, mode);
   }
 
   #fill({ ends = false, ...fields }) {

@@ -7,23 +7,12 @@ import { DIRECTIONS, scoreOf, slide } from "./rules.js";
  * @typedef {{tile: number, cell: number[]}} Spawn
  * @typedef {{direction: string, spawn: ?Spawn}} Turn without a spawn, an attempt that moved nothing
  * @typedef {(choices: number) => number} Pick draws a number below `choices`
+ * @typedef {(counter: bigint | number) => Pick} Draws the draw with this number, for a tile and its cell
  */
 
 /** The directions that change a board. */
 export function legalOn(board) {
   return DIRECTIONS.filter((direction) => slide(board, direction, "once").changed);
-}
-
-/** Draw the board of a new game. */
-export function startOn({ rows, columns, start }, pick) {
-  const board = Array.from({ length: rows }, () => Array(columns).fill(0));
-  const [least, most = least] = start.counts;
-  const spawn = { kind: "random", weights: start.weights };
-  for (let left = least + pick(most - least + 1); left > 0; left--) {
-    const { tile, cell } = spawnOn({ spawn }, board, null, pick);
-    board[cell[0]][cell[1]] = tile;
-  }
-  return board;
 }
 
 /** Whether a board has the target tile. */

@@ -21,7 +21,8 @@ export class Help {
   /** @type {?Hint} a hint for the board on the screen */
   #hint = null;
   #pause = 0;
-  #isAsked = false;
+  /** Whether the player, and not only the coach, waits for a hint. */
+  isAsked = false;
 
   /** @param {PlayPage} page */
   constructor(page) {
@@ -46,7 +47,7 @@ export class Help {
   /** Request a hint; offline, show the network's hint. */
   async ask() {
     const page = this.#page;
-    this.#isAsked = true;
+    this.isAsked = true;
     if (!page.isAlone) {
       page.push({ type: "hint", player: this.computer.player });
       return;
@@ -63,8 +64,8 @@ export class Help {
     this.#hint = hint;
     if (!this.#page.isAlone) this.#coach().then(keepPage); // load it for hints without the server
     // A better hint may follow a quick one and replaces it.
-    if (!this.#isAsked && !this.isShowing) return;
-    this.#isAsked = false;
+    if (!this.isAsked && !this.isShowing) return;
+    this.isAsked = false;
     showHint(hint);
     this.#page.scene.note(`${hint.headline}.`, "good");
     this.#page.scene.speech.announce(hint.say);
@@ -73,16 +74,6 @@ export class Help {
   /** Whether a hint is on the screen. */
   get isShowing() {
     return $("hint-card").classList.contains("shown");
-  }
-
-  /** Whether only the coach is waiting for a hint; a rejection is then not announced. */
-  get isQuiet() {
-    return !this.#isAsked;
-  }
-
-  /** Do not show the requested hint, because the player has done something else. */
-  forgetAsked() {
-    this.#isAsked = false;
   }
 
   // Autoplay

@@ -10,7 +10,7 @@ const MOVES = {
 
 const COMMANDS = {
   KeyU: "undo", Backspace: "undo", KeyR: "redo", KeyN: "new", KeyM: "rules", KeyG: "games",
-  Space: "auto", KeyP: "player", KeyB: "read", KeyT: "theme", KeyX: "motion", KeyC: "coach",
+  Space: "auto", KeyP: "player", KeyB: "read", KeyT: "theme", KeyX: "motion", KeyC: "coach", F2: "milestones",
   Equal: "faster", NumpadAdd: "faster", Minus: "slower", NumpadSubtract: "slower",
 };
 

@@ -3,9 +3,7 @@
 /** Have the service worker cache the page and all files that it has loaded. */
 export async function keepPage() {
   if (!("serviceWorker" in navigator)) return; // for example over plain http
-  if (document.readyState !== "complete") {
-    await new Promise((done) => addEventListener("load", done, { once: true }));
-  }
+  if (document.readyState !== "complete") await new Promise((done) => addEventListener("load", done, { once: true }));
   const address = new URL("worker.js", import.meta.url);
   try {
     const registration = await navigator.serviceWorker.register(address, { scope: "/", updateViaCache: "all" });

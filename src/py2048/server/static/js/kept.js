@@ -15,7 +15,9 @@ import { namesFrom, readJson, write, writeJson } from "./storage.js";
  */
 
 const HEAD = "game ";
-const headName = (id) => HEAD + id;
+
+/** The storage name of a game's head. */
+export const headName = (id) => HEAD + id;
 const chunkName = (id, number) => `turns ${id} ${number}`;
 
 /** Start a record at a game's position. */
@@ -95,12 +97,11 @@ export function ids() {
 /** Load a game with unsent turns, or the one that was stored last. */
 export function loadNext() {
   const all = ids();
-  const id = all.find(hasUnsent) ?? all.at(-1);
-  return id === undefined ? null : load(id);
+  return load(all.find(hasUnsent) ?? all.at(-1));
 }
 
-/** Whether a storage name is that of a game's head. */
-export const isHead = (name, id) => name === headName(id);
+/** Load the game that was stored last; null if there is none. */
+export const loadLast = () => load(ids().at(-1));
 
 function removeChunks(id, from) {
   for (let number = from; readJson(chunkName(id, number)); number++) write(chunkName(id, number), "");

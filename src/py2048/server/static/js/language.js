@@ -38,3 +38,9 @@ export function grouped(value, digits = 0) {
 
 /** Format a change with its sign. */
 export const signed = (value) => (value < 0 ? `−${grouped(-value)}` : `+${grouped(value)}`);
+
+/** Format a date as the server's pages do: "29 November", with the year if it is not the current one. */
+export function dated(day) {
+  const year = day.startsWith(String(new Date().getUTCFullYear())) ? undefined : "numeric";
+  return new Date(day).toLocaleDateString(locale.replace("en", "en-GB"), { day: "numeric", month: "long", year, timeZone: "UTC" });
+}

@@ -1,23 +1,25 @@
 // A casual game that continues while the server is unreachable. When the connection is back, the
 // server verifies the turns. Their tiles were drawn in the browser, so the game does not count on
-// any leaderboard. On a page without a server, games also start here.
-import { hasTarget, legalOn, outcomeOf, playTurn, spawnOn, startOn } from "./game.js";
+// any leaderboard.
+import { hasTarget, legalOn, outcomeOf, playTurn, spawnOn } from "./game.js";
 import * as kept from "./kept.js";
 import { _ } from "./language.js";
 import { parseRules, slide } from "./rules.js";
 import { scoreSentence } from "./speech.js";
-import { read, write } from "./storage.js";
+import { write } from "./storage.js";
 
 // Maximum length of the turns that the server accepts in one message.
 const MAX_CHARACTERS = 1000;
 
-function draw(choices) {
+/** @type {import("./game.js").Draws} */
+export const randomDraws = () => (choices) => {
   const [bits] = crypto.getRandomValues(new Uint32Array(1));
   return Math.floor((bits / 2 ** 32) * choices);
-}
+};
 
 export class OfflineGame {
   #kept = kept.loadNext();
+  #draws = randomDraws;
   #changed;
 
   /**
@@ -72,7 +74,7 @@ export class OfflineGame {
 
   /** Whether a stored value is the head of the kept game. */
   isStoredAs(name) {
-    return this.#kept !== null && kept.isHead(name, this.game.game);
+    return this.#kept !== null && name === kept.headName(this.game.game);
   }
 
   /** Remove the game, including the moves made offline. */
@@ -87,19 +89,12 @@ export class OfflineGame {
     this.#tell();
   }
 
-  /** Start a game that the server does not know, perhaps from a position of the kept one. */
-  begin(rules, turn = null) {
-    const board = turn === null ? null : this.#kept.record.position(Math.min(turn, this.length)).board;
-    const parsed = parseRules(rules.text);
-    const best = Number(read(`best ${rules.name}`)) || 0;
-    if (this.#kept) this.forget();
-    this.#kept = kept.keptFrom({
-      game: String(Date.now()), version: 0, mode: "casual", mine: true, isLocal: true,
-      category: board ? "position" : "plain", board: board ?? startOn(parsed, draw), score: 0, ply: 0, best,
-      rules: { ...rules, target: parsed.target },
-    });
+  /** Go on with a game that no server knows. */
+  open(found, draws = randomDraws) {
+    this.#kept = found;
+    this.#draws = draws;
     this.#moveTo(this.game);
-    kept.saveHead(this.#kept);
+    kept.saveHead(found);
     this.#tell();
   }
 
@@ -109,7 +104,7 @@ export class OfflineGame {
     if (isComputers) game.category = "computer";
     const rules = parseRules(game.rules.text);
     const slid = slide(game.board, direction, rules.merging);
-    const spawn = slid.changed ? spawnOn(rules, slid.board, direction, draw) : null;
+    const spawn = slid.changed ? spawnOn(rules, slid.board, direction, this.#draws(game.ply)) : null;
     return this.#take({ direction, spawn });
   }
 
@@ -218,12 +213,11 @@ export class OfflineGame {
     const rules = parseRules(game.rules.text);
     const outcome = outcomeOf(rules, board);
     const legal = outcome === "playing" ? legalOn(board) : [];
-    const help = { can_undo: record.length > sent, can_redo: record.canRedo, autoplay: null };
+    const help = { can_undo: game.mode === "casual" && record.length > sent, can_redo: record.canRedo, autoplay: null };
     Object.assign(game, { board, score, ply, outcome, won: hasTarget(rules, board), legal, ...help });
-    if (game.isLocal && game.category === "plain" && score > game.best) {
-      game.best = score;
-      write(`best ${game.rules.name}`, String(score));
-    }
+    if (!game.isLocal) return;
+    game.best = Math.max(game.before || 0, ["plain", "assisted"].includes(game.category) ? score : 0);
+    write(`best ${game.rules.name}`, String(game.best));
   }
 
   // Store a game without turns, unless another tab has stored turns of it for the server.

@@ -10,8 +10,8 @@ import { ActionQueue, MAX_ACTIONS } from "./queue.js";
 import { Scene } from "./scene.js";
 import { initial, reduce } from "./session.js";
 import { spoken } from "./speech.js";
-import { nameOf, read } from "./storage.js";
-import { GameView, lastMode, presetOf } from "./view.js";
+import { nameOf, read, write } from "./storage.js";
+import { GameView, isRacing, lastMode } from "./view.js";
 
 const SLOW_ANSWER_MS = 4000;
 const SILENT_SERVER_MS = 5000;
@@ -44,6 +44,8 @@ export class PlayPage {
   newGame = null;
   /** @type {?import("./result.js").ResultDialog} */
   result = null;
+  /** @type {?import("./local.js").LocalGames} only on a page without a server */
+  local = null;
 
   constructor() {
     this.session = initial(wishOf(location.search), !("alone" in document.body.dataset));
@@ -70,7 +72,7 @@ export class PlayPage {
           do: (command) => this.do(command),
           move: (direction) => this.move(direction),
           leave: (address) => this.leave(address),
-          refresh: () => this.game && this.view.lookBeside(this.game),
+          refresh: () => (this.local ? this.local.showToday() : this.game && this.view.lookBeside(this.game)),
         });
         this.help = new Help(this);
         if (this.hasServer) keepPage();
@@ -129,7 +131,7 @@ export class PlayPage {
   // What the player does
 
   start(rules, mode) {
-    if (!this.hasServer) this.#startAlone(rules);
+    if (this.local) this.local.start(rules, mode);
     else if (!this.send({ type: "new", rules, mode })) this.#tellCannot(_("A new game needs it."));
   }
 
@@ -151,7 +153,8 @@ export class PlayPage {
     new: () => this.#again(),
     casual: () => this.start("classic", "casual"),
     rules: () => this.#choose(),
-    games: () => this.hasServer && (this.send({ type: "games" }) || this.#tellCannot(_("Your other games need it."))),
+    games: () =>
+      this.local ? this.#showGames(this.local.games) : this.send({ type: "games" }) || this.#tellCannot(_("Your other games need it.")),
     read: () => this.game && this.scene.speech.announce(spoken(this.game.board)),
     more: () => {
       openDialog("menu-dialog");
@@ -163,6 +166,12 @@ export class PlayPage {
         $("player-choice").querySelector("input:checked, input").focus();
       }),
     coach: () => this.#whenLoaded(() => this.help.toggleCoach()),
+    milestones: () => {
+      if (!this.hasServer) return;
+      write("milestones", isRacing() ? "" : "on");
+      this.announce(isRacing() ? _("Milestones are shown.") : _("Milestones are hidden."));
+      if (this.game) this.#render();
+    },
     pad: () => this.view.showPad(find(".pad").hidden),
     letters: () => {
       this.announce(toggleLetterKeys() ? _("Letter keys on.") : _("Letter keys off."));
@@ -186,8 +195,8 @@ export class PlayPage {
   /** Show moves that another tab has played offline. */
   follow() {
     if (!this.isAlone || !this.offline.follow()) return;
-    this.#resume();
-    this.scene.note(this.#awayText(), "warn");
+    this.resume();
+    if (this.hasServer) this.scene.note(this.#awayText(), "warn");
   }
 
   #act(type, can) {
@@ -201,7 +210,7 @@ export class PlayPage {
       this.#whenLoaded(() => this.help.ask());
       return;
     }
-    this.help?.forgetAsked();
+    if (this.help) this.help.isAsked = false;
     if (this.isAlone) this.#takeBackAlone(type);
     else this.push({ type });
   }
@@ -245,23 +254,10 @@ export class PlayPage {
     else this.tellNoHelp();
   }
 
-  // Go on with the kept game, perhaps from one of its positions, or begin a new one.
-  #enterAlone() {
-    const { game } = this.offline;
-    const turn = location.search.match(/^\?turn=(\d+)$/)?.[1];
-    if (!game) this.start("classic");
-    else if (turn) this.#startAlone(game.rules.text, Number(turn));
-    else this.#resume();
-    clearAddress();
-  }
-
-  #startAlone(rules, turn) {
-    const { value, dataset } = presetOf(rules);
-    this.help?.autoplayed(null);
-    this.help?.reset();
-    this.result?.lower();
-    this.offline.begin({ name: value, text: dataset.text, summary: dataset.summary }, turn);
-    this.#resume();
+  async #enterAlone() {
+    const { LocalGames } = await import("./local.js");
+    this.local = new LocalGames(this);
+    this.local.enter();
   }
 
   // Restart the same kind of game if that interrupts nothing; otherwise ask.
@@ -272,9 +268,7 @@ export class PlayPage {
 
   #choose() {
     const points = grouped(this.game?.score ?? 0);
-    const warning = this.hasServer
-      ? _("A game is in progress, with {points} points. It is kept: “Open games” takes it up again.", { points })
-      : _("A game is in progress, with {points} points. The new one takes its place.", { points });
+    const warning = _("A game is in progress, with {points} points. It is kept: “Open games” takes it up again.", { points });
     this.#whenLoaded(() => this.newGame.open(this.isInProgress ? warning : "", this.game));
   }
 
@@ -294,7 +288,7 @@ export class PlayPage {
 
   async #showGames(games) {
     const { showGames } = await import("./dialogs.js");
-    showGames(games, this.game?.game, (game) => this.send({ type: "open", game }));
+    showGames(games, this.game?.game, (game) => (this.local ? this.local.open(game) : this.send({ type: "open", game })));
   }
 
   #lose() {
@@ -319,7 +313,7 @@ export class PlayPage {
   #effects = {
     send: ({ message }) => this.send(message),
     start: ({ rules, mode }) => this.start(rules, mode),
-    startUsual: () => this.start("classic", lastMode() === "daily" ? "casual" : lastMode()),
+    startUsual: () => this.start("classic", lastMode()),
     reconcile: ({ state }) => {
       const messages = this.offline.messages(state);
       const { saved, length: unsent } = this.offline;
@@ -327,7 +321,7 @@ export class PlayPage {
     },
     forget: () => this.offline.forget(),
     leaveKept: () => this.offline.leave(),
-    resume: () => this.#resume(),
+    resume: () => this.resume(),
     retryLater: ({ ms = RETRY_MS }) => {
       clearTimeout(this.#retry);
       this.#retry = setTimeout(() => {
@@ -425,7 +419,7 @@ export class PlayPage {
     if (state) this.help?.autoplayed(state.autoplay);
     // Announce a repeated reason only once. The note is shown until the action succeeds.
     const isTold = RETRYABLE.includes(reason) && this.scene.noted === message.message;
-    const isQuiet = of === "hint" && this.help?.isQuiet;
+    const isQuiet = of === "hint" && this.help?.isAsked === false;
     if (reason === "gap") this.#tellDropped(dropped, CHANGED);
     else if (!isTold && !isQuiet) this.announce(message.message, "warn");
     if (!this.game) return;
@@ -440,8 +434,8 @@ export class PlayPage {
     if (head?.type === "move") this.scene.slide(this.game, head.direction);
   }
 
-  // Show the kept game without the server.
-  #resume() {
+  /** Show the kept game without the server. */
+  resume() {
     this.dispatch({ type: "resumed", game: this.offline.game });
     this.#render();
     if (this.game.outcome !== "playing") this.#showEnd(false);
@@ -452,7 +446,7 @@ export class PlayPage {
     const { game, mode } = this.game;
     const isOn = mode === "battle";
     if (isOn) {
-      const { Rivals } = await import("./rivals.js");
+      const [{ Rivals }] = await Promise.all([import("./rivals.js"), this.load()]);
       const announce = (text) => this.scene.speech.announce(text);
       this.#rivals ??= new Rivals($("rivals"), announce, (time) => badge("mode", time));
     } else {

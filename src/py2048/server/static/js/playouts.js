@@ -86,7 +86,8 @@ export class Playouts {
       if (after[cell]) continue;
       for (const [rank, share] of this.#spawns) {
         after[cell] = rank;
-        sum += share * Math.max(0, ...this.rate(after, ahead - 1).map(({ worth }) => worth));
+        const worths = this.rate(after, ahead - 1).map(({ worth }) => worth);
+        if (worths.length) sum += share * Math.max(...worths);
       }
       after[cell] = 0;
     }

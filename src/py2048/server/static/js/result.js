@@ -4,6 +4,7 @@ import { onSwipe } from "./input.js";
 import { _, ngettext } from "./language.js";
 import { WAIT, moves } from "./motion.js";
 import { fetched } from "./server.js";
+import { isRacing } from "./view.js";
 
 /** @import { Game } from "./session.js" */
 
@@ -56,7 +57,8 @@ export class ResultDialog {
       button(_("New game"), () => this.#act.do("rules")),
     ];
     const title = isMine ? _("You made {tile}", { tile }) : _("{tile} is made", { tile });
-    this.#raise({ title, text: _("Any move plays on."), won: true, actions }, true);
+    const text = `${ngettext("{n} point.", "{n} points.", game.score)} ${_("Any move plays on.")}`;
+    this.#raise({ title, text, won: true, actions }, true);
     return isMine ? _("You made {tile}.", { tile }) : _("{tile} is made.", { tile });
   }
 
@@ -64,18 +66,17 @@ export class ResultDialog {
    * Show the end of a game.
    * @param {Game} game
    * @param {boolean} soon whether to wait until the last move has been seen
-   * @param {boolean} hasServer whether to fetch statistics of the game
+   * @param {boolean} hasServer whether the server words the result; otherwise the page does
    */
-  end(game, soon, hasServer) {
+  async end(game, soon, hasServer) {
     const won = isByPlayer(game) && (game.outcome === "won" || game.won);
     const title = won ? _("You win") : _("Game over");
     const text = ngettext("{n} point.", "{n} points.", game.score);
-    const actions = [button(_("New game"), () => this.#act.do("new"), hasServer ? "primary" : "")];
-    if (!hasServer) actions.unshift(link(_("Review this game"), "?review", "primary"));
-    if (!hasServer) actions.push(button(_("Undo the last move"), () => this.#act.do("undo")));
-    const content = { title, text, won: false, actions };
-    if (hasServer) this.#showFigures(game, content, soon).then(() => this.#act.refresh());
-    else this.#raise(content, soon);
+    const actions = [button(_("New game"), () => this.#act.do("new"), "primary")];
+    const address = `/game/${encodeURIComponent(game.game)}/result${isRacing() ? "?race" : ""}`;
+    const look = hasServer ? (options) => fetched(address, options) : (await import("./alone.js")).resultOf(game);
+    await this.#showFigures(game, { title, text, won: false, actions }, soon, look);
+    this.#act.refresh();
   }
 
   /**
@@ -120,36 +121,35 @@ export class ResultDialog {
   }
 
   /**
-   * Show the server's statistics of a finished game, and request its review, which takes longer.
+   * Show the figures of a finished game, and request the review of a player's moves, which takes
+   * longer.
    * @param {Game} game
-   * @param {object} content shown by `#raise` if the server does not respond
+   * @param {object} content shown by `#raise` until the server responds
    * @param {boolean} soon whether to wait until the last move has been seen
+   * @param {(options?: object) => Promise<?Document>} look gets the result in HTML
    */
-  async #showFigures({ game: id, can_undo }, content, soon) {
-    const shown = this.#next();
-    const address = `/game/${encodeURIComponent(id)}/result`;
-    const answer = fetched(address, { method: "POST" });
+  async #showFigures(game, content, soon, look) {
+    let shown = this.#next();
+    const answer = look({ method: isByPlayer(game) ? "POST" : "GET" });
     if (soon && moves()) await pause(WAIT);
-    const found = await Promise.race([answer, pause(SERVER_TIMEOUT_MS)]);
+    let found = await Promise.race([answer, pause(SERVER_TIMEOUT_MS)]);
     if (shown !== this.#shown) return;
     if (!found) {
       this.#raise(content, false);
-      return;
+      shown = this.#shown;
+      found = await answer; // late, or null
+      if (!found || shown !== this.#shown) return;
     }
     this.#show(soon, ...found.body.childNodes);
-    for (const undo of this.#dialog.querySelectorAll("[data-do=undo]")) undo.hidden = !can_undo;
-    for (let wait = FIRST_LOOK_MS; this.#pending; wait *= LOOK_GROWTH) {
+    for (const undo of this.#dialog.querySelectorAll("[data-do=undo]")) undo.hidden = !game.can_undo;
+    for (let wait = FIRST_LOOK_MS; this.#dialog.querySelector("[data-pending]"); wait *= LOOK_GROWTH) {
       await pause(wait);
-      const fresh = shown === this.#shown && (await fetched(address));
+      const fresh = shown === this.#shown && (await look());
       if (!fresh || shown !== this.#shown) return;
       for (const part of [".result-figures", "[data-review]"]) {
         this.#dialog.querySelector(part).replaceWith(fresh.querySelector(part));
       }
     }
-  }
-
-  get #pending() {
-    return this.#dialog.querySelector("[data-pending]");
   }
 
   #next(isComing = true) {

@@ -118,7 +118,7 @@ export class ReviewSteps {
     const first = ahead ? _("Games that come first: {n}.", { n: ahead }) : _("This game is next.");
     const counts = { done: grouped(done), total: grouped(total) };
     if (state === "waiting") put("review-progress", first);
-    else if (done === total) put("review-progress", _("All moves are judged; playing more games …"));
+    else if (done === total) put("review-progress", _("All moves are judged. Simulating more games …"));
     else if (done) put("review-progress", _("{done} of {total} moves are reviewed.", counts));
     $("review-share").max = total;
     $("review-share").value = done;

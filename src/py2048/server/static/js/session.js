@@ -11,7 +11,7 @@ import { RETRYABLE } from "./connection.js";
 /**
  * @typedef {"connecting" | "online" | "alone" | "syncing" | "loggedOut"} Phase
  *
- * @typedef {Partial<Protocol.StateMessage> & {isLocal?: boolean}} Game
+ * @typedef {Partial<Protocol.StateMessage> & {isLocal?: boolean, before?: number}} Game
  *
  * @typedef {object} Session
  * @property {Phase} phase

@@ -36,6 +36,5 @@ async function withPicture(text, address) {
 }
 
 for (const button of findAll("main [data-share]")) {
-  button.hidden = false;
   button.addEventListener("click", () => share(button, $("shared")));
 }

@@ -1,6 +1,6 @@
 // Elements of the play page around the board: badges, buttons and cards.
 import { $, badge, disable, find, press, put } from "./elements.js";
-import { _, grouped } from "./language.js";
+import { _, dated, grouped } from "./language.js";
 import { fetched } from "./server.js";
 import { read, write } from "./storage.js";
 
@@ -8,7 +8,6 @@ import { read, write } from "./storage.js";
 
 // The line that explains the game disappears permanently after this many moves.
 const LESSON_MOVES = 3;
-const MODES = ["casual", "ranked", "daily"];
 
 /** Display names of the kinds of games. */
 export const KINDS = {
@@ -21,11 +20,11 @@ export const KINDS = {
   position: _("from a position"),
 };
 
-/** The mode last chosen in the dialog for new games. */
-export function lastMode() {
-  const mode = read("mode");
-  return MODES.includes(mode) ? mode : "casual";
-}
+/** Whether the player's times to milestones are shown. */
+export const isRacing = () => read("milestones") === "on";
+
+/** The mode last chosen in the dialog for new games. A daily game can be started only once a day. */
+export const lastMode = () => (read("mode") === "ranked" ? "ranked" : "casual");
 
 /**
  * The preset with a name or with rules in full; undefined for other rules.
@@ -48,17 +47,31 @@ export class GameView {
     const { target } = rules;
     put("rules-name", rules.name);
     put("rules-summary", target ? _("Join equal tiles. Make {target}.", { target }) : rules.summary);
-    const kind = mode === "battle" ? battleTime : day && _("daily {day}", { day });
+    const kind = mode === "battle" ? battleTime : day && _("daily {day}", { day: dated(day) });
     badge("mode", kind || (mode === "casual" ? "" : KINDS[mode]));
     badge("category", KINDS[category]);
     disable("undo", !canUndo);
     disable("redo", !canRedo);
     for (const id of ["hint", "auto"]) disable(id, mode !== "casual" || isOver);
     for (const id of ["coach", "coach-line"]) disable(id, mode !== "casual");
-    put("next", 2 * Math.max(...game.board.flat()));
+    const largest = Math.max(...game.board.flat());
+    put("next", 2 * largest);
+    this.#race(game, `${game.game} ${largest} ${Boolean(game.ply)} ${isOver}`);
     this.#teach(game.ply);
     $("permanent").href = `/game/${game.game}`;
     document.title = isOver ? "2048" : `${grouped(game.score)} · 2048`;
+  }
+
+  /**
+   * Show the times to milestones if the player races.
+   * @param {Game} game
+   * @param {string} state changes when there are new times
+   */
+  async #race({ game, isLocal, category }, state) {
+    const isOn = isRacing() && !isLocal && category !== "computer";
+    $("race").hidden = !isOn;
+    press("milestones-line", isRacing());
+    if (isOn) (await import("./race.js")).showRace(game, state);
   }
 
   /** Fetch the cards beside the board: today's challenges and statistics. */

@@ -3,7 +3,7 @@ import { $, element } from "./elements.js";
 import { _ } from "./language.js";
 
 export const WAYS = { up: _("Up"), down: _("Down"), left: _("Left"), right: _("Right") };
-const ARROWS = { up: "↑", down: "↓", left: "←", right: "→" };
+export const ARROWS = { up: "↑", down: "↓", left: "←", right: "→" };
 
 /** Whether a move is an inaccuracy, a mistake or a blunder. */
 export const isMistake = ({ grade }) => !["best", "good"].includes(grade);

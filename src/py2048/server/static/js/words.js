@@ -5,7 +5,10 @@ import { WAYS, isMistake } from "./ways.js";
 
 /** @import { Habit, Judged } from "./coaching.js" */
 
-const words = JSON.parse($("words").textContent);
+// A page without a server contains the sentences.
+const words = $("words")
+  ? JSON.parse($("words").textContent)
+  : (await import(`./sentences-${document.documentElement.lang}.js`)).default;
 
 const per100 = (share) => grouped(100 * share);
 const percent = (share) => `${grouped(100 * share, Number(share >= 0.0005 && share < 0.095))} %`;
@@ -14,8 +17,8 @@ const percent = (share) => `${grouped(100 * share, Number(share >= 0.0005 && sha
 export const gradeWord = (grade, count) => words.grades[grade][Number(count !== 1)];
 
 /** An accuracy, and what it means. */
-export const accuracyWords = (accuracy) =>
-  accuracy === null ? words.accuracy.slice(0, 2) : [`${grouped(accuracy, 1)} %`, words.accuracy[2]];
+export const accuracyWords = (accuracy, digits = 1) =>
+  accuracy === null ? words.accuracy.slice(0, 2) : [`${grouped(accuracy, digits)} %`, words.accuracy[2]];
 
 /** @param {Habit} habit */
 export function habitWords({ reason, count, cost }) {
