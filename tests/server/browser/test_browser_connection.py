@@ -44,7 +44,7 @@ async def test_a_session_that_ends_elsewhere(arrive):
     veil = here.page.locator(".result[open]")
     await expect(veil).to_contain_text("You are logged out")
     await here.press("ArrowDown", "ArrowLeft", "ArrowRight", "ArrowUp", "u")
-    await here.status("You are logged out")
+    assert (await here.text("#status")).startswith("You are logged out")
     ply = "() => window.py2048.game.ply"
     assert await here.page.evaluate(ply) == 0
     again = Player(await here.page.context.new_page(), here.url)

@@ -202,7 +202,8 @@ export class PlayPage {
   #act(type, can) {
     if (!this.game) return;
     if (!can) {
-      this.announce(this.isCasual ? NOTHING[type] : NEEDS_CASUAL);
+      if (this.session.phase === "loggedOut") this.#tellUnsent();
+      else this.announce(this.isCasual ? NOTHING[type] : NEEDS_CASUAL);
       return;
     }
     this.scene.view.finish();
