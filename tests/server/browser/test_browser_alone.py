@@ -259,7 +259,7 @@ def served(folder: Path) -> Iterator[str]:
     """Serve the pages at a path of their own; yield their address."""
     handler = partial(SimpleHTTPRequestHandler, directory=str(folder.parent))
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever).start()
+        threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}/{folder.name}"
         server.shutdown()
 
@@ -274,8 +274,8 @@ async def test_the_pages_are_installed_and_work_offline(browser, site):
             for page in ("/pt.html", "/index.html"):
                 await player.visit(page)
                 await check_installable(player, page)
-            await player.page.wait_for_function("navigator.serviceWorker.controller")
-            assert len(await player.page.evaluate("caches.keys()")) == 1
+            await player.until("() => navigator.serviceWorker.controller !== null")
+            await player.until("async () => (await caches.keys()).length === 1")
         await player.visit("/")
         await player.page.click("footer >> text=Português")
         await player.page.wait_for_url("**/pt.html")
