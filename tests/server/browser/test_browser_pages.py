@@ -32,12 +32,8 @@ async def test_a_form_is_sent_once(guest):
 async def play_to_the_end(player: Player, mode: str = "ranked") -> str:
     """Play a short game to its end; return its id."""
     game = await player.deal(SHORT, mode)
-    for _ in range(60):
-        await player.press("ArrowLeft", "ArrowDown", "ArrowRight", "ArrowUp")
-        await player.settle()
-        if await player.page.evaluate("() => window.py2048.game.outcome !== 'playing'"):
-            return game
-    raise AssertionError("a game on four cells does not end")
+    await player.play_out()
+    return game
 
 
 async def test_watching_live(arrive):
@@ -59,11 +55,7 @@ async def test_watching_live(arrive):
     assert [0 if cell == "empty" else int(cell) for cell in drawn] == tiles
     await other.press("ArrowLeft")
     await other.look("watch")
-    for _ in range(60):
-        await one.press("ArrowLeft", "ArrowDown", "ArrowRight", "ArrowUp")
-        await one.settle()
-        if (await one.state())["outcome"] != "playing":
-            break
+    await one.play_out()
     # Who had to ask for the position again finds the game over, and comes to its replay at once.
     offered = other.page.locator("text=See the replay")
     await offered.or_(other.page.locator("#place")).first.wait_for()

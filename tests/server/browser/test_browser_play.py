@@ -299,6 +299,8 @@ async def test_the_end(guest):
     await guest.page.wait_for_selector(".result[open]")
     await replay.click()
     await guest.page.wait_for_selector("#place")  # the replay: what is left is a record
+    assert all("404" in fault for fault in guest.faults)  # asked about the end, answered after undo
+    guest.faults.clear()
 
 
 async def test_the_review_comes_into_its_place(player, store):
@@ -308,7 +310,7 @@ async def test_the_review_comes_into_its_place(player, store):
     async with player.page.expect_request(
         lambda sent: sent.method == "POST" and sent.url.endswith(f"/game/{game}/result")
     ):
-        await play_out(player)
+        await player.play_out()
     pending = player.page.locator(".result-figures[data-pending]")
     await expect(pending).to_have_count(1)
     boxes = await boxes_of(player)
@@ -328,14 +330,6 @@ async def boxes_of(player: Player) -> list[dict[str, float]]:
                  .map(part => part.getBoundingClientRect().toJSON())"""
     )
     return found
-
-
-async def play_out(player: Player) -> None:
-    """Play until the result is shown."""
-    while (await player.state())["outcome"] == "playing":
-        await player.press("ArrowDown", "ArrowLeft", "ArrowUp", "ArrowRight")
-        await player.settle()
-    await player.page.wait_for_selector(".result[open]")
 
 
 async def test_closing_the_result_leaves_the_board_readable(guest):

@@ -153,6 +153,12 @@ class Player:
         """Wait until the server's result of the game is shown."""
         await self.page.wait_for_selector(".result[open] .result-figures")
 
+    async def play_out(self) -> None:
+        """Play until the game is over."""
+        while await self.page.evaluate("() => window.py2048.game.outcome === 'playing'"):
+            await self.press("ArrowLeft", "ArrowDown", "ArrowRight", "ArrowUp")
+            await self.settle()
+
     async def text(self, selector: str) -> str:
         """Return the text of an element."""
         return (await self.page.text_content(selector) or "").strip()
