@@ -34,7 +34,7 @@ BUDGETS = {
     "benchmarks": 2_200,
     "scripts": 1_405,
     "examples": 850,
-    "tests": 34_540,
+    "tests": 33_000,
 }
 """Maximum lines of code per room. A commit that raises one must say what it gained."""
 

@@ -175,7 +175,7 @@ def test_with_nothing_a_demonstration_is_played(start):
     watched = started[2]
     watched.until(b"To play, start py2048")
     assert watched.end() == unseen.end() == 0
-    assert watched.printed.count(b". Score ") > 5
+    assert watched.printed.count(b". Score ") > 1  # the first is that of the new game
 
 
 def test_the_terminal_has_its_game_though_errors_go_elsewhere(start):

@@ -35,6 +35,8 @@ class Desk:
         self.session = running.app.session
         self.errors: list[BaseException] = []
         self.root.report_callback_exception = lambda _kind, error, _trace: self.errors.append(error)
+        self.until(lambda: self.board.cells and self.root.winfo_viewable())
+        self.until(lambda: int(self.board.place_info()["height"]) == self.board.winfo_height())
         self.focus(self.board)
 
     def pump(self, seconds: float = 0.0) -> None:

@@ -12,13 +12,14 @@ from typing import Any
 import pytest
 from PIL import ImageColor, ImageGrab
 from tests.app.desktop.conftest import Desk
+from tests.processes import until
 
 from py2048.app.desktop.launch import GameWindow
 from py2048.app.desktop.style import text_width
 from py2048.app.session import Session, open_session
 from py2048.core.board import Board
 from py2048.core.language import use_language
-from py2048.presentation.themes import THEMES
+from py2048.presentation.themes import THEMES, Theme
 
 pytestmark = pytest.mark.gui
 
@@ -27,6 +28,7 @@ TILES = "2 4 8 16/32 64 128 256/512 1024 2048 4096/. 8192 16384 131072"
 
 def faces(root: tk.Tk, view: Any) -> list[Any]:
     """Return the colour of each cell on the screen, below its upper edge."""
+    root.update()
     root.winfo_pointerx()  # a round trip
     screen = ImageGrab.grab(xdisplay=root.winfo_screen().rpartition(".")[0])
     left, top = view.winfo_rootx(), view.winfo_rooty() - 0.38 * view.cells.cell
@@ -34,10 +36,10 @@ def faces(root: tk.Tk, view: Any) -> list[Any]:
     return [screen.getpixel((round(left + x), round(top + y))) for x, y in places]
 
 
-def expected(desk: Any) -> list[Any]:
+def expected(board: Board, theme: Theme) -> list[Any]:
     """Return the colours of the cells in the theme."""
-    theme, rows = desk.app.controller.theme, desk.session.game.board.rows
-    colours = (theme.tile(tile).background if tile else theme.empty for row in rows for tile in row)
+    tiles = (tile for row in board.rows for tile in row)
+    colours = (theme.tile(tile).background if tile else theme.empty for tile in tiles)
     return [*map(ImageColor.getrgb, colours)]
 
 
@@ -45,12 +47,12 @@ def test_changing_the_theme_recolours_everything(desk):
     """T cycles through the themes, recolours everything and saves the choice."""
     desk.app.controller.do("animation")
     desk.put(TILES)
-    desk.until(lambda: desk.board.winfo_width() > 100)
     for _ in THEMES:
         desk.key("t")
-        assert faces(desk.root, desk.board) == expected(desk)
-        assert desk.session.get_setting("theme") == desk.app.controller.theme.name
-        assert desk.app.menus.theme.get() == desk.app.controller.theme.name
+        theme = desk.app.controller.theme
+        assert faces(desk.root, desk.board) == expected(desk.session.game.board, theme)
+        assert desk.session.get_setting("theme") == theme.name
+        assert desk.app.menus.theme.get() == theme.name
 
 
 def cut(widget: tk.Misc) -> Iterator[str]:
@@ -120,13 +122,14 @@ def test_the_first_frame_shows_the_last_game(tmp_path):
         desk.running.close()
     window = GameWindow(lambda: open_session(url), state_file=state)
     window.first_frame()
-    first = faces(window.root, window.window.board)
+    colours = expected(board, window.window.look.theme)
+    until(lambda: faces(window.root, window.window.board) == colours)
     desk = Desk(window)
     with closing(desk.session):
         assert desk.session.game.board == board
         desk.settle()
         assert not desk.board.is_animated
-        assert first == faces(desk.root, desk.board) == expected(desk)
+        assert faces(desk.root, desk.board) == colours
         desk.running.close()
 
 

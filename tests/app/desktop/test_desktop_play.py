@@ -71,11 +71,11 @@ def test_a_move_is_animated_for_250_ms(desk, clock):
 def test_points_are_shown_and_vanish(desk):
     """The points of a merge appear in the corner of the score and disappear again."""
     desk.put("4 4 . ./. . . ./. . . ./. . . .")
+    gain, shown = desk.window.header.gain, list[str]()
+    gain.bind("<Map>", lambda _: shown.append(gain["text"]))
     desk.key("Left")
-    header = desk.window.header
-    desk.until(header.gain.winfo_ismapped)
-    assert header.gain["text"] == "+8"
-    desk.until(lambda: not header.gain.winfo_ismapped())
+    desk.until(lambda: shown and not gain.winfo_ismapped())
+    assert shown == ["+8"]
 
 
 # Players
@@ -178,7 +178,7 @@ def test_only_the_first_tile_of_its_value_gets_a_ring(desk, clock):
         desk.key("Left")
         desk.until(lambda: desk.board.is_moving)
         clock.now += (MOTION_MS["slide"] + MOTION_MS["ring"] / 2) / 1000
-        desk.pump(0.1)
+        desk.until(lambda: desk.board.find_withtag("ring") or not desk.board.is_moving)
         assert len(desk.board.find_withtag("ring")) == count
         clock.now += 1
         desk.until(lambda: not desk.board.is_moving)
@@ -205,7 +205,7 @@ def test_long_play_leaves_no_items_or_images_behind(desk):
         return len(desk.board.find_all()), len(images)
 
     counts = []
-    for moves in (120, 330):
+    for moves in (60, 165):
         for index in range(moves):
             desk.play(1)
             if desk.session.game.is_over:

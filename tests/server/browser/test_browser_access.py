@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.async_api import expect
 from tests.server.browser.visiting import Player
 
 from py2048.presentation.themes import THEMES
@@ -26,7 +27,7 @@ async def violations(player: Player, rules: list[str] | None = None) -> list[Any
     if not await player.page.evaluate("() => 'axe' in window"):
         await player.page.evaluate(axe_script())
     await player.page.wait_for_function(
-        "() => !document.querySelector('#rise')?.getAnimations().length"
+        "() => document.getAnimations().every(({ playState }) => playState !== 'running')"
     )
     found = await player.page.evaluate(
         "async rules => (await axe.run(document, rules)).violations",
@@ -38,26 +39,24 @@ async def violations(player: Player, rules: list[str] | None = None) -> list[Any
     ]
 
 
-async def test_axe_on_the_board(player):
-    """axe-core finds no faults before, during and after a game, nor in the dialogs."""
-    await player.visit()
-    assert await violations(player) == []
-    await player.ask()
-    assert await violations(player) == []
-    await player.press("m")
-    await player.page.select_option("#rules", "own")
-    await player.page.wait_for_function(
+async def test_axe_on_the_board(guest):
+    """axe-core finds no faults during and after a game, nor in the dialogs."""
+    await guest.visit()
+    await guest.ask()
+    assert await violations(guest) == []
+    await guest.press("m")
+    await guest.page.select_option("#rules", "own")
+    await guest.page.wait_for_function(
         "() => document.getElementById('rules-said')?.textContent.includes('4')"
     )
-    assert await violations(player) == []
-    await player.press("Escape", "g")
-    await player.page.wait_for_selector("#games-dialog[open]")
-    assert await violations(player) == []
-    await player.deal(ONE_MOVE)
-    await player.press("ArrowLeft")
-    await player.page.wait_for_selector(".result[open]")
-    await player.page.wait_for_timeout(900)
-    assert await violations(player) == []
+    assert await violations(guest) == []
+    await guest.press("Escape", "g")
+    await guest.page.wait_for_selector("#games-dialog[open]")
+    assert await violations(guest) == []
+    await guest.deal(ONE_MOVE)
+    await guest.press("ArrowLeft")
+    await guest.ended()
+    assert await violations(guest) == []
 
 
 async def test_axe_in_every_theme(guest):
@@ -70,7 +69,7 @@ async def test_axe_in_every_theme(guest):
         assert await violations(guest, ["color-contrast"]) == [], theme.name
     await guest.deal(ONE_MOVE)
     await guest.press("ArrowLeft")
-    await guest.page.wait_for_selector(".result[open]")
+    await guest.ended()
     for theme in THEMES:
         await guest.page.select_option("#theme", theme.name)
         assert await violations(guest, ["color-contrast"]) == [], theme.name
@@ -164,20 +163,20 @@ async def test_everything_by_keyboard(guest):
 async def test_dialogs_keep_the_focus_and_give_it_to_the_board(guest):
     """An open dialog keeps the keyboard; when it closes, the focus returns to the board."""
     await guest.visit()
-    focus = "() => document.activeElement.id"
+    board = guest.page.locator("#board")
     for button, dialog in (("new", "new-dialog"), ("more", "menu-dialog")):
         await guest.page.focus(f"#{button}")
         await guest.press("Enter")
         await guest.page.wait_for_selector(f"#{dialog}[open]")
-        assert await guest.page.evaluate(focus) != "board"
+        await expect(board).not_to_be_focused()
         await guest.press("ArrowLeft", "KeyS")
         assert guest.moves() == []
         await guest.press("Escape")
-        assert await guest.page.evaluate(focus) == "board"
+        await expect(board).to_be_focused()
     await guest.press("g")
     await guest.page.wait_for_selector("#games-dialog[open]")
     await guest.press("Escape")
-    assert await guest.page.evaluate(focus) == "board"
+    await expect(board).to_be_focused()
 
 
 async def test_after_new_and_play_space_is_for_the_board(guest):

@@ -8,7 +8,7 @@ import pytest
 from playwright.async_api import Route, expect
 from tests.server.browser.test_browser_access import violations
 from tests.server.browser.test_browser_pages import play_to_the_end
-from tests.server.browser.visiting import Line, arriving, claim
+from tests.server.browser.visiting import ONLINE, Line, arriving, claim
 
 WHOLE = """() => [...document.querySelectorAll('.mini')].every(
     board => board.scrollWidth <= board.clientWidth)"""
@@ -49,16 +49,17 @@ async def test_sharing_a_game(player):
     assert await player.page.evaluate("() => document.querySelector('.share-card').naturalWidth")
 
 
-async def test_a_late_result_replaces_the_page_s_own(player):
+async def test_a_late_result_replaces_the_page_s_own(guest):
     """The page words the result itself until the server's result arrives."""
+    await guest.page.add_init_script("patience = []")
 
     async def delay(route: Route) -> None:
-        await player.page.wait_for_selector("dialog[open] #result-title")
+        await guest.page.wait_for_selector("dialog[open] #result-title")
         await route.continue_()
 
-    await player.page.route("**/game/*/result*", delay)
-    await play_to_the_end(player)
-    await expect(player.page.get_by_role("button", name="Share")).to_be_visible()
+    await guest.page.route("**/game/*/result*", delay)
+    await play_to_the_end(guest)
+    await expect(guest.page.get_by_role("button", name="Share")).to_be_visible()
 
 
 async def test_the_longest_names_stay_on_a_phone(arrive):
@@ -89,6 +90,7 @@ async def test_a_battle_outlives_a_restart(browser, own_server):
         own_server.stop()
         await player.status("The server is away")
         own_server.start()
+        await player.page.evaluate(ONLINE)
         await player.page.wait_for_function("() => !document.getElementById('status').textContent")
         await player.page.click("button:has-text('Leave')")
         await player.page.wait_for_url("**/battle")

@@ -6,6 +6,7 @@ import asyncio
 import secrets
 from urllib.parse import parse_qs, urlsplit
 
+from inside import add_game
 from playwright.async_api import Route
 from tests.server.browser.visiting import Player
 
@@ -31,12 +32,8 @@ async def test_a_form_is_sent_once(guest):
 async def play_to_the_end(player: Player, mode: str = "ranked") -> str:
     """Play a short game to its end; return its id."""
     game = await player.deal(SHORT, mode)
-    for _ in range(60):
-        await player.press("ArrowLeft", "ArrowDown", "ArrowRight", "ArrowUp")
-        await player.settle()
-        if await player.page.evaluate("() => window.py2048.game.outcome !== 'playing'"):
-            return game
-    raise AssertionError("a game on four cells does not end")
+    await player.play_out()
+    return game
 
 
 async def test_watching_live(arrive):
@@ -58,11 +55,7 @@ async def test_watching_live(arrive):
     assert [0 if cell == "empty" else int(cell) for cell in drawn] == tiles
     await other.press("ArrowLeft")
     await other.look("watch")
-    for _ in range(60):
-        await one.press("ArrowLeft", "ArrowDown", "ArrowRight", "ArrowUp")
-        await one.settle()
-        if (await one.state())["outcome"] != "playing":
-            break
+    await one.play_out()
     # Who had to ask for the position again finds the game over, and comes to its replay at once.
     offered = other.page.locator("text=See the replay")
     await offered.or_(other.page.locator("#place")).first.wait_for()
@@ -71,47 +64,47 @@ async def test_watching_live(arrive):
     await other.page.wait_for_selector("#place")
 
 
-async def test_replay(player):
+async def test_replay(guest):
     """The page of a finished game has a slider, buttons, keys, the record and the proof."""
-    game = await play_to_the_end(player)
-    state = await player.state()
+    game = await play_to_the_end(guest)
+    state = await guest.state()
     assert state["secret"]
-    await player.page.goto(f"{player.url}/game/{game}")
-    await player.page.wait_for_selector(".tile")
-    total = int(await player.page.get_attribute("#place", "max") or 0)
+    await guest.page.goto(f"{guest.url}/game/{game}")
+    await guest.page.wait_for_selector(".tile")
+    total = int(await guest.page.get_attribute("#place", "max") or 0)
     assert total == state["ply"]
-    assert await player.text("#moves") == "0"
-    assert await player.text("#final") == f"{state['score']:,} after {total} moves"
-    start = await cells(player)
-    await player.page.click("#forward")
-    await player.page.click("#forward")
-    await moves_say(player, 2)
-    await player.page.click("#back")
-    await moves_say(player, 1)
-    await player.press("Home")
-    await moves_say(player, 0)
-    assert await cells(player) == start
-    await player.page.locator("#place").fill(str(total - 1))
-    await moves_say(player, total - 1)
-    await player.page.evaluate("() => document.activeElement.blur()")
-    await player.press("ArrowRight")
-    await moves_say(player, total)
-    assert await cells(player) == [tile for row in state["board"] for tile in row]
-    assert await player.text("#score") == f"{state['score']:,}"
-    await player.page.get_by_text("Proof", exact=True).click()
-    await player.page.wait_for_selector("#proof.good")
-    assert "is the commitment" in await player.text("#proof")
-    await player.look("replay")
-    async with player.page.expect_download() as downloading:
-        await player.page.click("text=Download the record")
+    assert await guest.text("#moves") == "0"
+    assert await guest.text("#final") == f"{state['score']:,} after {total} moves"
+    start = await cells(guest)
+    await guest.page.click("#forward")
+    await guest.page.click("#forward")
+    await moves_say(guest, 2)
+    await guest.page.click("#back")
+    await moves_say(guest, 1)
+    await guest.press("Home")
+    await moves_say(guest, 0)
+    assert await cells(guest) == start
+    await guest.page.locator("#place").fill(str(total - 1))
+    await moves_say(guest, total - 1)
+    await guest.page.evaluate("() => document.activeElement.blur()")
+    await guest.press("ArrowRight")
+    await moves_say(guest, total)
+    assert await cells(guest) == [tile for row in state["board"] for tile in row]
+    assert await guest.text("#score") == f"{state['score']:,}"
+    await guest.page.get_by_text("Proof", exact=True).click()
+    await guest.page.wait_for_selector("#proof.good")
+    assert "is the commitment" in await guest.text("#proof")
+    await guest.look("replay")
+    async with guest.page.expect_download() as downloading:
+        await guest.page.click("text=Download the record")
     record = Record.load(await (await downloading.value).path())
     record.verify()
     assert record.score == state["score"]
 
 
-async def test_replay_runs_by_itself(guest):
+async def test_replay_runs_by_itself(guest, store):
     """Space starts and stops the replay, which stops by itself at the end."""
-    game = await play_to_the_end(guest)
+    game = add_game(store, rules=SHORT)
     await guest.page.goto(f"{guest.url}/game/{game}")
     await guest.page.wait_for_selector(".tile")
     await guest.page.select_option("#pace", "1")
@@ -128,14 +121,16 @@ async def test_replay_runs_by_itself(guest):
     await guest.page.wait_for_selector("#run[aria-pressed=false]")
     await guest.page.select_option("#pace", "1")
     await guest.page.click("#run")
-    await moves_say(guest, 1)
+    await guest.page.wait_for_function(
+        "total => ![0, total].includes(+document.getElementById('moves').textContent)", arg=total
+    )
     await guest.page.click("#run")
     assert await guest.text("#run") == "Play"
 
 
-async def test_a_dragged_slider_asks_only_for_where_it_is(guest):
+async def test_a_dragged_slider_asks_only_for_where_it_is(guest, store):
     """While turns are fetched, only the last wanted place counts; a 429 is retried."""
-    game, asked = await play_to_the_end(guest), list[int]()
+    game, asked = add_game(store, rules=SHORT), list[int]()
 
     async def slow(route: Route) -> None:
         """Act as a server with a game of 10,000 turns that is busy once."""
@@ -166,9 +161,9 @@ async def test_a_dragged_slider_asks_only_for_where_it_is(guest):
     guest.faults.clear()
 
 
-async def test_held_keys_skip_no_turn_of_a_replay(guest):
+async def test_held_keys_skip_no_turn_of_a_replay(guest, store):
     """While turns are fetched, the board belongs to the number beside it."""
-    game = await play_to_the_end(guest)
+    game = add_game(store, rules=SHORT)
     is_fast = asyncio.Event()
     is_fast.set()
 

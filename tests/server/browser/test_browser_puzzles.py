@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from datetime import date
 
+from playwright.async_api import expect
 from tests.server.browser.test_browser_access import violations
 from tests.server.browser.test_browser_play import swipe
 
@@ -19,8 +20,9 @@ def worst(puzzle: Puzzle) -> Direction:
     return min(puzzle.values, key=puzzle.values.__getitem__)
 
 
-async def test_the_puzzle_of_the_day(player):
+async def test_the_puzzle_of_the_day(arrive):
     """A wrong answer shows every move's value and lowers the rating; Enter goes on."""
+    player = await arrive("phone")
     await player.page.goto(player.url + "/puzzle?day=2026-11-20")
     puzzle = daily_puzzle(date(2026, 11, 20))
     assert await violations(player) == []
@@ -79,5 +81,5 @@ async def test_a_puzzle_without_scripts(arrive):
         if link == "#next":
             await button.click()
         await guest.page.click(link)
-        assert await guest.page.get_by_role("img").get_attribute("aria-label") != board
-        assert await guest.page.locator("#answer").count() == 0
+        await expect(guest.page.get_by_role("img")).not_to_have_attribute("aria-label", board)
+        await expect(guest.page.locator("#answer")).to_have_count(0)

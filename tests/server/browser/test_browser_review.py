@@ -20,6 +20,15 @@ from py2048.presentation.themes import THEMES
 from py2048.review import Review, review
 from py2048.server.site.reviews import kept, version_for
 
+LINES = """() => {
+    const lines = (window.lines = []);
+    const headline = document.getElementById("headline");
+    const isMarked = () => document.querySelector(".tile.feared") !== null;
+    const note = () => lines.push([headline.textContent.slice(0, 15), isMarked()]);
+    new MutationObserver(note).observe(headline, { childList: true });
+}"""
+"""Records the headlines of typical lines, and whether a tile is marked meanwhile."""
+
 JUDGE = "greedy"
 """A judge that needs no compilation."""
 
@@ -150,11 +159,12 @@ async def test_typical_lines_are_shown(guest, store):
     await guest.page.goto(f"{guest.url}/game/{game}")
     await guest.page.wait_for_selector("#options li")
     said, before = await guest.text("#headline"), await cells(guest)
+    await guest.page.evaluate(LINES)
     await guest.page.click("#show-me")
-    for way in ("Down", "Left"):
-        await guest.page.wait_for_selector(f"#headline:has-text('After {way}. Keep an eye')")
-        await guest.page.wait_for_selector(".tile.feared")
-    await guest.page.wait_for_selector("#show-me[aria-pressed=false]")
+    await guest.page.wait_for_function("() => window.lines.length === 3")
+    played = await guest.page.evaluate("window.lines.slice(0, 2)")
+    assert played == [["After Down. Kee", True], ["After Left. Kee", True]]
+    assert await guest.page.get_attribute("#show-me", "aria-pressed") == "false"
     assert (await guest.text("#headline"), await cells(guest)) == (said, before)
     await guest.page.click("#show-me")
     await guest.page.click("#try")

@@ -23,6 +23,9 @@ SIZES = {"desktop": (1280, 800), "phone": (360, 740)}
 TIMEOUT_MS = 40_000
 """Timeout of everything that a test waits for."""
 
+ONLINE = "() => dispatchEvent(new Event('online'))"
+"""Lets a page connect at once, as when a device is online again."""
+
 _BEGIN = """wish => new Promise((resolve, reject) => {
     const socket = new WebSocket(location.origin.replace("http", "ws") + "/ws");
     socket.onopen = () => socket.send(JSON.stringify(wish));
@@ -33,6 +36,15 @@ _BEGIN = """wish => new Promise((resolve, reject) => {
         if (message.type === "refused") reject(Error(message.message));
     };
 })"""
+
+
+PATIENT = """(() => {
+    const begin = setTimeout;
+    globalThis.patience = location.pathname === "/" ? [1500, 4000, 5000] : [];
+    globalThis.setTimeout = (act, ms, ...more) =>
+      (patience.includes(ms) ? 0 : begin(act, ms, ...more));
+})()"""
+"""Keeps the page for playing from giving up on a server that a busy machine slows down."""
 
 
 class Server:
@@ -102,7 +114,7 @@ class Player:
 
     async def deal(self, rules: str = "classic", mode: str = "casual") -> str:
         """Begin a game over a socket and open its board; return the game's id."""
-        await self.page.goto(self.url + "/about")
+        await self.page.goto(self.url + "/readyz")
         wish = {"type": "new", "rules": rules, "mode": mode}
         game = str(await self.page.evaluate(_BEGIN, wish))
         await self.visit(f"/?game={game}")
@@ -132,6 +144,20 @@ class Player:
         await self.page.wait_for_function(
             "() => window.py2048?.queue.length === 0 && !window.py2048.scene.view.isMoving"
         )
+
+    async def online(self) -> None:
+        """Wait until actions go to the server."""
+        await self.page.wait_for_function("() => window.py2048?.session.phase === 'online'")
+
+    async def ended(self) -> None:
+        """Wait until the server's result of the game is shown."""
+        await self.page.wait_for_selector(".result[open] .result-figures")
+
+    async def play_out(self) -> None:
+        """Play until the game is over."""
+        while await self.page.evaluate("() => window.py2048.game.outcome === 'playing'"):
+            await self.press("ArrowLeft", "ArrowDown", "ArrowRight", "ArrowUp")
+            await self.settle()
 
     async def text(self, selector: str) -> str:
         """Return the text of an element."""
@@ -183,7 +209,8 @@ class Player:
         folder = os.environ.get("PY2048_SCREENSHOTS")
         if folder:
             width = (self.page.viewport_size or {"width": 0})["width"]
-            await self.page.screenshot(path=Path(folder) / f"{name}-{width}.png")
+            path = Path(folder) / f"{name}-{width}.png"
+            await self.page.screenshot(path=path, animations="disabled")
 
     def moves(self) -> list[str]:
         """Return the directions that the page has sent."""
@@ -239,9 +266,11 @@ class Line:
         self.sent: list[dict[str, Any]] = []
         self.disturb: Callable[[dict[str, Any]], dict[str, Any] | None] = lambda _: None
         self._open: list[WebSocketRoute] = []
+        self._pages: list[Page] = []
 
     async def lay(self, page: Page) -> None:
         """Route a page's sockets over this line from its next visit on."""
+        self._pages.append(page)
         await page.route_web_socket("**/ws", self._connect)
 
     async def cut(self) -> None:
@@ -256,9 +285,11 @@ class Line:
         while self.refused < enough:
             await asyncio.sleep(0.05)
 
-    def mend(self) -> None:
-        """Restore the line."""
+    async def mend(self) -> None:
+        """Restore the line, and let the pages know."""
         self.is_cut = False
+        for page in self._pages:
+            await page.evaluate(ONLINE)
 
     async def _connect(self, socket: WebSocketRoute) -> None:
         if self.is_cut:
@@ -296,6 +327,7 @@ async def arriving(browser: Browser) -> AsyncIterator[Arrive]:
         # The worker that keeps the page has tests of its own; in others it would only cost time.
         options.setdefault("service_workers", "block")
         context = await browser.new_context(**options)
+        await context.add_init_script(PATIENT)
         player = Player(await context.new_page(), url)
         players.append(player)
         return player
