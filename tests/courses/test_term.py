@@ -208,7 +208,7 @@ def test_lateness_decides_which_attempt_counts(term, run):
             (term / "submissions" / name).mkdir(exist_ok=True)
             with zipfile.ZipFile(term / "submissions" / name / "class.zip", "a") as opened:
                 info = zipfile.ZipInfo(f"class/{student}/{number}/app.py", date)
-                opened.writestr(info, f"# earns {earned}")
+                opened.writestr(info, f"# earns {earned}\n")
     assert run("grade")[0] == 0
     marks = {name: rows(term, name) for name in ("first", "third")}
     counted = {
