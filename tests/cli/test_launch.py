@@ -22,7 +22,6 @@ from py2048.app.session import open_session
 from py2048.app.storage import open_store
 from py2048.cli import main
 from py2048.core.rules import get_rules
-from py2048.presentation import streams
 
 ROOT = Path(__file__).parents[2]
 TIMEOUT_S = 60.0
@@ -217,17 +216,6 @@ def test_a_silent_pipe_at_a_terminal_is_waited_for(start):
     game.process.stdin.close()
     game.until(b"Left: ")
     assert game.end() == 0
-
-
-@pytest.mark.parametrize(
-    ("encoding", "term", "expected"),
-    [("utf-8", "xterm", False), ("utf-8", "dumb", True), ("iso8859-1", "xterm", True)],
-)
-def test_a_terminal_without_blocks_is_dumb(encoding, term, expected, monkeypatch):
-    """A terminal whose encoding lacks block characters is treated as dumb."""
-    monkeypatch.setattr(sys, "__stderr__", io.TextIOWrapper(io.BytesIO(), encoding=encoding))
-    monkeypatch.setenv("TERM", term)
-    assert streams.is_dumb() is expected
 
 
 def test_a_computer_player_leaves_the_games_of_a_person_alone(monkeypatch):

@@ -14,10 +14,12 @@ from py2048.cli import main
 from py2048.courses import COURSES
 from py2048.courses.term.alike import (
     THRESHOLD,
+    Pair,
     Program,
     clusters_of,
     common_parts,
     course_parts,
+    described,
     pairs_of,
     parts_of,
     similarity,
@@ -95,6 +97,16 @@ def test_a_ring_is_reported():
     assert {(one.share, one.rare_share) for one in ring} == {(100, 0)}
     assert {one.share for one in pair} == {100}
     assert pair[0].rare_share == 100
+
+
+def test_a_group_is_described_by_its_least_and_most_similar_pair():
+    """Pairs of a group are sorted by similarity, whatever their order."""
+    one, two, three = (
+        Program(each, frozenset({each}), "", {part: [1] for part in each})
+        for each in ("abcd", "abce", "abfe")
+    )
+    (group,) = clusters_of([Pair(one, three), Pair(two, three), Pair(one, two)])
+    assert described(group) == "3 programs, 50 to 75 % similar"
 
 
 def test_attempts_and_sources_are_not_compared_among_themselves():

@@ -15,14 +15,7 @@ from py2048.core.errors import BoardError
 from py2048.core.game.turn import edge_cell
 from py2048.core.rules import Merging, Weights
 from py2048.engine._board_kernels import slide_cells
-from py2048.engine.boards import (
-    bits_to_mask,
-    derive_seeds,
-    exponents_of,
-    keys_of,
-    mix64,
-    tiles_of,
-)
+from py2048.engine.boards import bits_to_mask, derive_seeds, exponents_of, keys_of, mix64, tiles_of
 from py2048.engine.rules import TileTable, edge_table
 
 ALL_SHAPES = SMALL_SHAPES + LONG_SHAPES + BIG_SHAPES

@@ -54,6 +54,9 @@ def test_afterstates_are_the_slides(board: Board, merging: object) -> None:
         assert board_of(after[direction.value]) == slide.board
         assert points[direction.value] == slide.points
         assert legal[direction.value] == slide.changed
+        alone = functional.slide(rules, exponents_of(board), direction.value)
+        every = (each[direction.value] for each in (after, points, legal))
+        assert all(map(np.array_equal, alone, every))
 
 
 def test_any_leading_axes_will_do() -> None:

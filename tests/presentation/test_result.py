@@ -15,8 +15,9 @@ from py2048.app.controller.controller import ScreenController
 from py2048.app.session import Session, open_session
 from py2048.core.rules import get_rules
 from py2048.presentation.describe import describe
-from py2048.presentation.result import BARS, PENDING, UNAVAILABLE, Result, result_of
+from py2048.presentation.result import BARS, PENDING, UNAVAILABLE, Result, race_rows, result_of
 from py2048.presentation.themes import DARK
+from py2048.review.milestones import Milestone, Pace
 
 
 def result(score: int = 0, *, moves: int = 1, **more: Any) -> Result:
@@ -114,6 +115,17 @@ def test_the_card_says_the_level_and_not_yet():
     perfect = result(60, level="Casual").with_review(known_review().review)
     assert perfect.figures[2] == ("Luck", "bad")
     assert perfect.is_update_of(result(60, level="Casual"))
+
+
+def test_a_milestone_is_compared_with_the_best_time():
+    """A tile that is still to come has the best time, and one that has none has nothing."""
+    best = Pace(90_000, 50)
+    paces = (None, best, Pace(90_000, 40), Pace(86_800, 50))
+    rows = race_rows([Milestone(64, None, None), *(Milestone(64, pace, best) for pace in paces)])
+    times = "best 1:30.0", "1:30.0", "1:30.0 · +0:00.0", "1:26.8 · -0:03.2"
+    moves = (50, 50, 40, 50)
+    expected = [f"{time} · {count} moves" for time, count in zip(times, moves, strict=True)]
+    assert [row.value for row in rows] == [UNAVAILABLE, *expected]
 
 
 def test_a_computers_game_sets_no_best_score():

@@ -8,7 +8,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from pathlib import Path
+from dataclasses import replace
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -19,11 +20,11 @@ from py2048.core.direction import Direction
 from py2048.core.game import Game
 from py2048.core.rules import get_rules
 from py2048.engine.jit import kernel, progress
-from py2048.engine.jit.progress import Compiling
+from py2048.engine.jit.progress import Compiling, NotReadyError
 from py2048.players import Unit, make_player, meaning_of
 from py2048.players.ntuple.weights import SHIPPED
 from py2048.players.searching import SearchPlayer
-from py2048.review.advice import Hint, PositionSnapshot, advise
+from py2048.review.advice import Hint, PositionSnapshot, advise, review_game
 from py2048.review.levels import parse_level
 
 
@@ -108,6 +109,26 @@ def test_a_hint_for_a_level_does_not_load_the_search(monkeypatch):
     assert hint.judged is not None
 
 
+def test_the_players_hint_precedes_that_for_a_level_that_is_not_compiled(monkeypatch):
+    """It names the level that it replaces."""
+    player, level = make_player("greedy"), parse_level("casual")
+    hint = snapshot().ask(player)
+    judge = Mock(side_effect=[NotReadyError(), *[hint] * 3])  # two of them compile the level
+    monkeypatch.setattr(PositionSnapshot, "judge", judge)
+    found = finished(advise(snapshot(), player, level, apart=False))
+    assert found == [replace(hint, instead_of="casual"), hint]
+
+
+def test_a_game_on_a_board_that_is_solved_is_reviewed_against_perfect_play():
+    """Whatever the level; the review has the moves that came before it."""
+    game = Game("2x2", seed=1)
+    while not game.is_over:
+        game.play(game.legal_directions()[0])
+    judge, *batches, review = review_game(game.record(), parse_level("casual"))
+    assert (judge.name, review.judge, review.level) == ("exact", "exact", None)
+    assert sum(batches, ()) == review.moves
+
+
 def test_the_process_that_compiles_ends_with_the_one_that_asked():
     """The compiling process ends when its work is done or its parent closes the pipe."""
     for name in (("greedy",), ("casual", "review.advice")):
@@ -152,11 +173,8 @@ def test_another_process_compiles_into_the_cache(tmp_path):
     metadata.mkdir()
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: tiny\nVersion: 1\n")
     (metadata / "entry_points.txt").write_text("[py2048.players]\ntiny = tiny_kernels:TinyPlayer\n")
-    root = Path(__file__).parents[3]
-    settings = {
-        "NUMBA_CACHE_DIR": str(tmp_path / "cache"),
-        "PYTHONPATH": f"{tmp_path}{os.pathsep}{root}",
-    }
+    path = f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
+    settings = {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": path}
     done = python("-c", COLD, **settings)
     assert (done.stderr, done.stdout) == ("", "right 1 0\n")
 

@@ -10,7 +10,7 @@ from py2048 import Board, Direction, Game, get_rules, make_player
 from py2048.core.errors import PlayerError
 from py2048.core.game import Turn
 from py2048.core.game.turn import Spawn, possible_cells
-from py2048.players.solving import Formation, build_table, tables
+from py2048.players.solving import Formation, build_table, find_ending, tables
 from py2048.review import Grade, Judge, judge_for, judges, review
 
 LUCKY = (
@@ -101,6 +101,9 @@ def test_a_table_of_endings_decides_where_it_knows_the_board(monkeypatch, tmp_pa
     elsewhere = Board.parse("2 2 . . / . 4 . . / . . . . / . . . .")
     other = judge.review_move(elsewhere, 0, Direction.DOWN)
     assert (other.source, dict(other.chances)) == ("heuristic:depth=1", {})
+    sure = find_ending(board, judge.rules)._replace(chances=dict.fromkeys(chances, 1.0))
+    monkeypatch.setattr(judges, "find_ending", lambda *_: sure)  # it ranks no move
+    assert judge.review_move(board, 0, worst).source == "heuristic:depth=1"
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from py2048.core.errors import BoardError, PlayerError, RecordError
 from py2048.players import Unit
 from py2048.players.solving import solve
 from py2048.presentation.page import page
-from py2048.presentation.plots import graph, score_graph
+from py2048.presentation.plots import graph
 from py2048.presentation.words import describe_review
 from py2048.review import Grade, judge_for, review, reviewing
 from py2048.review.games import Review, accuracy_of_moves, judging_player
@@ -291,19 +291,6 @@ def test_an_invalid_record_is_refused():
     record = Record(get_rules(RULES), Board.parse("2 . . / . . ."), "L11", 0)
     with pytest.raises(RecordError, match="ply 1"):
         review(record, "greedy")
-
-
-def test_the_graph_of_scores_marks_each_new_largest_tile():
-    """A score graph marks each new largest tile; a game without turns has none."""
-    game = Game("classic", board="2 2 . . / 4 . . . / . . . . / . . . .", seed=1)
-    assert score_graph(game.record()) == ""
-    dots = []
-    for direction in (Direction.LEFT, Direction.UP):  # 4 and 4, then 8
-        game.play(direction)
-        dots.append(score_graph(game.record()).count("<path class="))
-    assert dots == [0, 1]
-    (line,) = re.findall('<polyline.*? points="([^"]*)"', score_graph(game.record()))
-    assert (line.split()[0], line.split()[-1]) == ("0,138", "968,12")
 
 
 @pytest.mark.parametrize("judge", ["greedy", exact(RULES), exact(RULES, "tile=32")])

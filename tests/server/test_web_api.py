@@ -14,10 +14,7 @@ import pytest
 import schemathesis
 import stand_in_review
 from hypothesis import HealthCheck, settings
-from schemathesis.specs.openapi.checks import (
-    negative_data_rejection,
-    positive_data_acceptance,
-)
+from schemathesis.specs.openapi.checks import negative_data_rejection, positive_data_acceptance
 from web_server import Answer, Browser, WebServer, serving
 
 from py2048 import Board, Direction, Game, Record, Rules, get_rules
@@ -246,8 +243,7 @@ def test_nonsense_gets_a_status_and_a_reason(
     ["boards/slides", "hints", "records/verify", "games", "games/aa/moves", "games/aa/review"],
 )
 @pytest.mark.parametrize(
-    "body",
-    ["\ud800", {"\ud800": 1}, {"player": "\ud800"}, {"number": 1, "direction": "\ud800"}],
+    "body", ["\ud800", {"\ud800": 1}, {"player": "\ud800"}, {"number": 1, "direction": "\ud800"}]
 )
 def test_half_a_character_is_refused(browser: Browser, path: str, body: Any) -> None:
     """A body with a lone surrogate is rejected as invalid JSON."""

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import operator
 import re
 from datetime import UTC, date, datetime, timedelta
-from xml.etree import ElementTree
 
 import pytest
 import sqlalchemy as sa
@@ -18,7 +16,6 @@ from web_server import Browser, WebServer, elsewhere
 from py2048 import get_rules
 from py2048.app.storage import RecordSummary, Store, open_store
 from py2048.app.storage.schema import reviews
-from py2048.presentation.plots import HEIGHT, bar_plot, line_plot
 from py2048.server.play.games import GameService
 from py2048.server.site.pages import ago, render_text
 from py2048.server.site.periods import periods_of
@@ -80,47 +77,6 @@ def test_every_game_is_in_a_period(days: list[int]) -> None:
     names = [each.name for each in found]
     assert names == sorted(set(names))
     assert len(names) <= 110
-
-
-@settings(max_examples=25)
-@given(st.lists(st.tuples(st.text(st.characters(codec="ascii"), max_size=8), numbers), max_size=40))
-def test_bars_are_on_the_picture(bars: list[tuple[str, float]]) -> None:
-    """Bar plots are well-formed SVG within their frame, with a few labels."""
-    clean = [(re.sub(r"[\0-\x1f\x7f]", "", name), value) for name, value in bars]
-    svg = ElementTree.fromstring(bar_plot("some bars", clean))
-    assert svg.get("aria-label") == "some bars"
-    rects = svg.findall("rect")
-    assert len(rects) == len(bars)
-    for rect in rects:
-        x, y, width, height = (float(rect.get(each, "")) for each in ("x", "y", "width", "height"))
-        assert x >= 0 <= y
-        assert x + width <= 641
-        assert y + height <= 221
-    names = [text for text in svg.findall("text") if text.get("y") == str(HEIGHT - 8)]
-    assert len(names) * max([len(name) for name, _ in clean], default=0) <= 60
-
-
-@settings(max_examples=25)
-@given(st.lists(st.none() | numbers | numbers.map(operator.neg), min_size=1, max_size=100))
-def test_lines_are_on_the_picture(values: list[float | None]) -> None:
-    """Each known value is a point of the line within the frame."""
-    steps = [f"step {n}" for n in range(len(values))]
-    svg = ElementTree.fromstring(line_plot("a line", steps, {"a": values, "b": values}))
-    for line in svg.iter("polyline"):
-        points = [tuple(map(float, each.split(","))) for each in line.get("points", "").split()]
-        assert len(points) == sum(value is not None for value in values)
-        assert all(0 <= x <= 640 and 0 <= y <= 220 for x, y in points)
-
-
-def test_the_numbers_of_a_plot_are_written_out() -> None:
-    """Large and negative scores are written without exponents."""
-    plots = (
-        line_plot("scores", ["a", "b"], {"best": [-600_000, 3_200_000]}),
-        bar_plot("games", [("a", 1_500_000)]),
-    )
-    texts = [text.text for plot in plots for text in ElementTree.fromstring(plot).findall("text")]
-    assert texts == ["-1,000,000", "0", "1,000,000", "2,000,000", "3,000,000", "4,000,000",
-                     "a", "b", "1,500,000", "a"]  # fmt: skip
 
 
 def played(store: Store, days: int, score: int, category: str = "ranked", **facts: object) -> str:

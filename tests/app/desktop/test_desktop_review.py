@@ -7,13 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.app.controller.reviewing import (
-    FAULTS,
-    MOVES,
-    ended_record,
-    known_record,
-    leveled_review,
-)
+from tests.app.controller.reviewing import FAULTS, MOVES, ended_record, known_record, leveled_review
 
 from py2048.app.desktop.board_windows import PracticeWindow, ReviewWindow
 from py2048.app.desktop.dialogs import ListDialog

@@ -326,8 +326,9 @@ def test_a_game_counts_when_it_ends_and_an_undo_takes_it_back():
         best = session.game.score
         for _ in range(2):
             assert [game.score for game in other.finished()] == [best]
-            (summary,) = other.scores()
+            (summary,), (total,) = other.scores(), other.totals()
             assert (summary.best, summary.games, session.best) == (best, 1, best)
+            assert (total.games, total.best_score, total.moves) == (1, best, session.game.ply)
             assert session.career() == Career()  # the player's other games
             session.undo()
             assert (other.finished(), other.scores()) == ([], [])
@@ -362,13 +363,13 @@ def test_the_level_is_fitted_to_recent_games_without_help():
     with closing(open_session()) as session, open_store() as store:
         session.start(small, seed=1)
         assert session.level() == level_of(PRIOR_SLIP)
-        for number in range(PRIOR_GAMES):
-            category = "plain" if number else "assisted"
+        for number in range(PRIOR_GAMES + 1):
+            category = "plain" if number > 1 else "assisted"
             add_record(store, f"small {number}", rules=str(small), category=category, max_tile=32)
             add_record(store, f"large {number}", rules=str(classic), max_tile=128)
         play(session, 3)
         session.count_help()
-        assert session.level() == fit_level(classic, [(128, True)] * PRIOR_GAMES)
+        assert session.level() == fit_level(classic, [(128, True)] * (PRIOR_GAMES + 1))
         session.start(small, seed=2)
         play(session, 3)
         games = [(session.game.board.max_tile, False), *[(32, True)] * (PRIOR_GAMES - 1)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 import threading
 from collections import Counter
@@ -16,6 +17,7 @@ import sqlalchemy as sa
 from store_games import load, new_game, new_online_game
 
 from py2048.app.storage import (
+    AccountError,
     GameChange,
     NewOnlineGame,
     OnlineGameInfo,
@@ -418,7 +420,37 @@ def test_a_player_has_one_daily_game_a_day(store):
     assert store.games.find(second.id) is store.online.info(second.id) is None
     assert [load(store, each.id) for each in others] == [each.game for each in others]
     assert store.online.daily("ada", "2048-01-31") == replace(first.info, mode="daily")
-    assert {each.id for each in store.online.open_games("ada")} == {first.id, others[0].id}
+    found = store.online.open_games("ada")
+    assert {each.id for each in found} == {first.id, others[0].id}
+    assert {(each.max_tile, each.computer, each.from_position) for each in found} == {(0, 0, 0)}
+
+
+def test_a_battle_starts_once_and_its_first_results_stay(store):
+    """A change in the meantime stops the start; other battles lose only deleted accounts."""
+    for battle in ("one", "three", "two"):
+        store.battles.create(battle, "bob", "classic", 5, "aa")
+        for account in ("ada", "cy"):
+            store.battles.join(battle, account, most=3)
+    with pytest.raises(AccountError, match="full"):
+        store.battles.join("one", "dee", most=3)
+    before, games = store.battles.find("three"), {1: planned("bob"), 3: planned("cy")}
+    store.battles.leave("three", "ada")
+    for battle in (before, store.battles.find("three")):
+        with contextlib.suppress(StaleGameError):
+            store.battles.start(battle, games, f"start {len(battle.players)}", "the end")
+    with pytest.raises(AccountError, match="started"):
+        store.battles.join("three", "ada", most=3)
+    for score in (7, 9):
+        store.battles.note("three", 3, has_left=True, score=score, max_tile=4, plies=2)
+    windows = [store.battles.window(game.id) for game in games.values()]
+    assert windows == [("start 2", "the end"), ("start 2", "start 2")]
+    store.battles.settle("three")
+    store.accounts.delete("cy")
+    found = [store.battles.find(battle) for battle in ("one", "three", "two")]
+    seats = [[(each.seat, each.account, each.score) for each in one.players] for one in found]
+    assert seats[1] == [(1, "bob", None), (3, None, 7)]
+    assert seats[0] == seats[2] == [(1, "bob", None), (2, "ada", None)]
+    assert [battle.is_settled for battle in found] == [False, True, False]
 
 
 @pytest.mark.postgres

@@ -5,13 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.app.controller.reviewing import (
-    FAULTS,
-    MOVES,
-    ended_record,
-    known_record,
-    leveled_review,
-)
+from tests.app.controller.reviewing import FAULTS, MOVES, ended_record, known_record, leveled_review
 from tests.app.terminal.playing import colours, shown, until
 from textual.pilot import Pilot
 

@@ -14,12 +14,7 @@ from py2048 import Board, Game, Record, get_rules, make_player
 from py2048.cli import main
 from py2048.core.errors import TournamentError
 from py2048.lab.arena import Tournament, compare_players
-from py2048.lab.arena.statistics import (
-    estimate,
-    judged,
-    losses_and_luck,
-    without_luck,
-)
+from py2048.lab.arena.statistics import estimate, judged, losses_and_luck, without_luck
 from py2048.players.solving import solve
 from py2048.review import Judge
 from py2048.review.judges import ExactJudge

@@ -9,12 +9,11 @@ import weakref
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 from tests.players.ntuple.networks import called
 from tests.processes import python
 
-from py2048 import Board, get_rules
+from py2048 import get_rules
 from py2048.cli import main
 from py2048.core.installation import install_line
 from py2048.players.ntuple.layout import NetworkLayout
@@ -28,9 +27,6 @@ from py2048.players.ntuple.weights import (
     shipped_network,
     shipped_path,
 )
-from py2048.players.search.expectimax import Expectimax
-from py2048.players.search.limits import SearchLimits
-from py2048.players.search.searcher import Searcher
 
 MEASURED = {
     folder: tomllib.loads((folder / "measured.toml").read_text()) for folder in shipped_folders()
@@ -94,28 +90,6 @@ def test_a_network_is_freed_with_its_last_user():
     del network
     gc.collect()
     assert freed() is None
-
-
-LATE = {
-    "classic": "2 4 64 256 / 8 2 32 . / . 4 16 16384 / . 2 8192 32768",
-    "5x5": "2 4 64 256 2 / 8 2 32 . 4 / . 4 16 512 8 / . 2 1024 4096 2 / 4 2 8 16384 131072",
-}
-
-
-@pytest.mark.parametrize("name", LATE)
-def test_a_search_reads_their_steps(name):
-    """A search on quantised weights yields the values of the network."""
-    rules = get_rules(name)
-    network = shipped_network(rules)
-    assert network.table.dtype == np.int16
-    board = Board.parse(LATE[name])
-    for depth in (1, 2):
-        plain = Expectimax(rules, network.value, depth).rate(board)
-        searcher = Searcher(rules, network, SearchLimits(depth))
-        held = searcher.workers[0].weights
-        assert (held[0] if network.bands else held) is network.table
-        found = searcher.rate(board)
-        assert found == {move: pytest.approx(value) for move, value in plain.items()}
 
 
 # The command, where the entry points of packages with networks are those of the first argument.

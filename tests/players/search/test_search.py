@@ -147,6 +147,28 @@ def test_a_network_at_the_leaves(layout, step):
             assert_same(compiled.rate(board), plain.rate(board))
 
 
+LATE = [
+    ("classic", "2 4 64 256 / 8 2 32 . / . 4 16 16384 / . 2 8192 32768"),
+    ("5x5", "2 4 64 256 2 / 8 2 32 . 4 / . 4 16 512 8 / . 2 1024 4096 2 / 4 2 8 16384 131072"),
+]
+
+
+@pytest.mark.parametrize(("name", "rows"), LATE)
+def test_a_search_reads_the_steps_of_shipped_networks(name, rows):
+    """A search on quantised weights yields the values of the network."""
+    rules = get_rules(name)
+    network = shipped_network(rules)
+    assert network.table.dtype == np.int16
+    board = Board.parse(rows)
+    for depth in (1, 2):
+        plain = Expectimax(rules, network.value, depth).rate(board)
+        searcher = Searcher(rules, network, SearchLimits(depth))
+        held = searcher.workers[0].weights
+        assert (held[0] if network.bands else held) is network.table
+        found = searcher.rate(board)
+        assert found == {move: pytest.approx(value) for move, value in plain.items()}
+
+
 @pytest.mark.parametrize("layout", [SMALL_LAYOUT, SQUARE_LAYOUT])
 @pytest.mark.parametrize("threads", [1, 3])
 def test_many_boards_are_rated_as_each_by_itself(layout, threads):
@@ -384,7 +406,7 @@ def test_a_time_is_processor_time(monkeypatch):
 def test_compiled_games_are_games(name, given):
     """`play_games` plays the same games as `Game` with the best rated moves."""
     rules = get_rules(name)
-    searcher = Searcher(rules, limits=given)
+    searcher = Searcher(rules, limits=given, threads=2 if given.nodes else 1)
     seeds = [3, 2**64 - 1]
     games = play_games(searcher, seeds)
     for number, seed in enumerate(seeds):
