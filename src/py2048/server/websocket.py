@@ -49,7 +49,7 @@ _SLOW = schema.HintRequest, schema.OfflineRequest
 async def play(site: Site, websocket: WebSocket) -> None:
     """Serve one WebSocket connection until it closes."""
     address = address_of(websocket.scope)
-    socket: SocketConnection | None = websocket.scope.get("extensions", {}).get(SOCKET)
+    socket: SocketConnection | None = websocket.scope.get("extensions", {}).pop(SOCKET, None)
     if socket is not None:
         socket.count_for(address)
     with site.limits.sockets.held(address) as is_free:
