@@ -403,14 +403,8 @@ class ClientConnection(Client):
         await room.ready()  # The copy must not contain changes that have not been saved.
         game = room.game
         game.check_offline(message.number)
-        played = await self.site.admission.do_here(
-            "offline",
-            self.caller,
-            replay_offline,
-            game.tracked.copy(),
-            message.turns,
-            message.category,
-        )
+        facts = game.tracked.copy(), message.turns, message.category
+        played = await self.site.admission.do_here("offline", self.caller, replay_offline, *facts)
         room = await self._own_room()
         if not room.game.has_same_turns(game):  # it was reloaded
             raise ActionRejected("gap", _("the game has changed since the previous action"))
