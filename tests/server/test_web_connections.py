@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import socket as sockets
 import time
+import weakref
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from functools import partial
@@ -12,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from inside import running
 from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Send
@@ -66,9 +69,8 @@ def test_the_longest_waiting_makes_room() -> None:
     assert [link and link.is_dropped for link in (busy, first, second)] == [False, True, False]
     other, another = entered(connections, "b"), entered(connections, "c")
     newcomer = entered(connections, "d")
-    assert [link and link.is_dropped for link in (second, other, another, newcomer)] == [
-        True, False, False, False,
-    ]  # fmt: skip
+    dropped = [link and link.is_dropped for link in (second, other, another, newcomer)]
+    assert dropped == [True, False, False, False]
 
 
 def test_where_all_work_there_is_no_room() -> None:
@@ -158,6 +160,24 @@ async def test_slow_heads_are_not_waited_for(begun: bytes) -> None:
         writer.close()
 
 
+async def test_a_closed_connection_is_freed(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    """A closed connection does not stay in memory until the garbage collector runs."""
+    url, places = f"sqlite:///{tmp_path / 'store.sqlite3'}", Connections(10, 10, lambda _: False)
+    socket = partial(SocketConnection, places, TokenBuckets(1e6, 1e6))
+    http = partial(HttpConnection, places)
+    request.addfinalizer(gc.enable)
+    async with running(url) as server, listening(server.asgi(), http, ws=socket) as address:
+        gc.disable()
+        reader, writer = await asyncio.open_connection(*address)
+        writer.write(UPGRADE + b"\r\n")
+        await reader.readuntil(b"hello")
+        client = weakref.ref(*server.backend.rooms.clients)
+        writer.close()
+        async with asyncio.timeout(30):
+            while client():
+                await asyncio.sleep(0.01)
+
+
 def frame(data: bytes, head: int = 0x81, size: int | None = None) -> bytes:
     """Return a short frame with a zero mask, by default a text frame."""
     return bytes([head, 0x80 | (len(data) if size is None else size)]) + bytes(4) + data
@@ -211,13 +231,10 @@ async def test_bad_frames_end_a_connection_and_are_no_fault_of_the_server(
         with suppress(ConnectionError):
             await asyncio.wait_for(reader.read(), 20)  # until the end
         writer.close()
-    errors = [each for each in caplog.records if each.levelname == "ERROR" and is_our_fault(each)]
-    assert errors == []
+    assert not [each for each in caplog.records if each.levelname == "ERROR" and is_our_fault(each)]
 
 
-async def test_a_handshake_that_is_none_is_told_to_its_client_alone(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+async def test_only_its_client_hears_of_a_bad_handshake(caplog: pytest.LogCaptureFixture) -> None:
     """An invalid handshake gets a 400 and logs no error."""
     async with talking(TokenBuckets(1e6, 1e6)) as (address, _):
         reader, writer = await asyncio.open_connection(*address)
@@ -248,10 +265,9 @@ async def test_frames_of_every_kind_count_for_their_address(flood: bytes) -> Non
             await reader.readuntil(b"\r\n\r\n")
             writers.append(writer)
             writer.write(text + frame(b"from " + name.encode()))
-        while await asyncio.wait_for(heard.get(), 30) != "from b":
-            pass
-        while await asyncio.wait_for(heard.get(), 30) != "from a":
-            pass
+        for last in ("from b", "from a"):
+            while await asyncio.wait_for(heard.get(), 30) != last:
+                pass
         assert time.monotonic() - began > 0.8
         for writer in writers:
             writer.transport.abort()
@@ -259,10 +275,9 @@ async def test_frames_of_every_kind_count_for_their_address(flood: bytes) -> Non
 
 def test_a_burst_of_requests_costs_one_answer(web_server: WebServer) -> None:
     """Pipelined requests get one response."""
-    asked = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
     with sockets.create_connection(("127.0.0.1", web_server.port), timeout=20) as connection:
         with suppress(ConnectionError):
-            connection.sendall(asked * 2000)
+            connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n" * 2000)
         said = b""
         with suppress(ConnectionError):
             while some := connection.recv(65536):
@@ -294,16 +309,14 @@ def test_a_trusted_proxy_says_where_a_visitor_is(tmp_path: Path) -> None:
         limited = who_is_limited(server, "192.0.2.1", "192.0.2.2", "192.0.2.2, 192.0.2.1")
         assert limited == [True, False, True]
         # What a visitor writes in front of the proxies' own word changes nothing.
-        assert who_is_limited(server, "192.0.2.9, 198.51.100.1, 10.1.1.1", "192.0.2.9") == [
-            True, False,
-        ]  # fmt: skip
+        limited = who_is_limited(server, "192.0.2.9, 198.51.100.1, 10.1.1.1", "192.0.2.9")
+        assert limited == [True, False]
     assert {"192.0.2.1", "198.51.100.1"} <= {line.get("address") for line in server.logged()}
 
 
 def test_nobody_else_is_believed(tmp_path: Path) -> None:
     """X-Forwarded-For is ignored unless the sender is a trusted proxy."""
-    options = ("--requests-rate", "0.2", "--trusted-proxies", "10.0.0.0/8")
-    with serving(tmp_path, *options) as server:
+    with serving(tmp_path, "--requests-rate", "0.2", "--trusted-proxies", "10.0.0.0/8") as server:
         assert who_is_limited(server, "192.0.2.1", "192.0.2.2") == [True, True]
 
 

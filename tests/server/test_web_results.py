@@ -98,7 +98,7 @@ async def test_the_review_of_a_sealed_game_is_its_players(tmp_path: Path) -> Non
         store = server.backend.rooms.games.store
         game = add_game(store, mode="daily", day=str(TODAY), rules="classic")
         await server.reviews.request(game, Caller("::1", "ada"))
-        await until(lambda: reviews.figures_of(server.backend.rooms.games, game)[0] == "done")
+        await until(lambda: reviews.figures(store.reviews.find(game))[0] == "done")
         found = result_of(store, game)
         assert (found.accuracy, found.mistakes) == ("50 %", 1)
         assert [each.label for each in found.figures] == ["Largest", "Accuracy", "Level", "Streak"]
@@ -117,14 +117,14 @@ async def test_a_game_that_can_still_be_undone_is_reviewed_and_shared(tmp_path: 
         account = player.account.id
         await server.reviews.request(game, Caller("::1", account))
         assert result_of(games.store, game, account).accuracy in (PENDING, "50 %")
-        await until(lambda: reviews.figures_of(games, game)[0] == "done")
+        await until(lambda: reviews.figures(games.store.reviews.find(game))[0] == "done")
         assert result_of(games.store, game, account).accuracy == "50 %"
         assert today_panel(games, account, get_rules("2x2"), TODAY)["played"] == 1
         card = card_of(games, game)
         assert card
         assert card.score == player.state["score"]
         await player.ask("undo", number=player.state["version"] + 1)
-        assert reviews.figures_of(games, game)[0] == "none"
+        assert reviews.figures(games.store.reviews.find(game))[0] == "none"
         assert card_of(games, game) is None
         assert today_panel(games, account, get_rules("2x2"), TODAY)["played"] == 0
         with pytest.raises(ActionRejected):

@@ -33,7 +33,7 @@ RATE, BURST_S = 0.75, 300.0  # Processor seconds per address: refill per second,
 SHARE = 0.05  # CPU seconds that each address can use per second at full priority.
 MAX_WAIT_S = 5.0  # Requests are rejected if they would wait longer for a worker.
 MIN_PRICE_S = 0.005  # Requests also cost time outside the workers.
-HERE_FACTORS = {"battle": 10, "game": 10, "offline": 100, "open": 10, "puzzle": 10, "review": 10}
+HERE_FACTORS = {"battle": 10, "game": 10, "offline": 100, "open": 10, "puzzle": 10}
 """Factors for the charges of requests that run in threads of the server's own process.
 These requests are charged more because they delay the moves that this process plays."""
 
@@ -46,6 +46,7 @@ PRICES_S = {
     "password": 0.1,
     "picture": 0.1,
     "plots": 0.05,
+    "review": 0.02,
     "turns": 0.02,
     "verification": 0.2,
     **dict.fromkeys(HERE_FACTORS, MIN_PRICE_S),

@@ -149,7 +149,8 @@ class Server(Api):
             headers = getattr(error, "headers", None) or {}
             return refusal(status, message, rejected.reason, rejected.wait_s, **headers)
         identified = UserRequest(request.scope)
-        await self.auth.identify(identified, wait=False)
+        if "user" not in request.scope:
+            await self.auth.identify(identified, wait=False)
         sentence = pages.sentence(message)
         response = pages.render(identified, "error.html", status, message=sentence)
         identified.set_cookies(response)

@@ -49,7 +49,7 @@ _SLOW = schema.HintRequest, schema.OfflineRequest
 async def play(site: Site, websocket: WebSocket) -> None:
     """Serve one WebSocket connection until it closes."""
     address = address_of(websocket.scope)
-    socket: SocketConnection | None = websocket.scope.get("extensions", {}).get(SOCKET)
+    socket: SocketConnection | None = websocket.scope.get("extensions", {}).pop(SOCKET, None)
     if socket is not None:
         socket.count_for(address)
     with site.limits.sockets.held(address) as is_free:
@@ -403,14 +403,8 @@ class ClientConnection(Client):
         await room.ready()  # The copy must not contain changes that have not been saved.
         game = room.game
         game.check_offline(message.number)
-        played = await self.site.admission.do_here(
-            "offline",
-            self.caller,
-            replay_offline,
-            game.tracked.copy(),
-            message.turns,
-            message.category,
-        )
+        facts = game.tracked.copy(), message.turns, message.category
+        played = await self.site.admission.do_here("offline", self.caller, replay_offline, *facts)
         room = await self._own_room()
         if not room.game.has_same_turns(game):  # it was reloaded
             raise ActionRejected("gap", _("the game has changed since the previous action"))

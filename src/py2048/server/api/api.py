@@ -172,9 +172,8 @@ class Api(Site):
         self, request: UserRequest, body: schema.ReviewRequest
     ) -> schema.ReviewAnswer:
         """Request the review of a finished game. Repeated requests have no effect."""
-        game = await self.visible_game(request)
-        await self.reviews.request(game, request.caller, body.level)
-        return await self.backend.do(review_answer, game)
+        await self.reviews.request(request.game, request.caller, body.level)
+        return await self.read("turns", request.caller, review_answer, request.game)
 
     async def move(self, request: UserRequest, body: schema.MoveBody) -> Response:
         """Make a move. The response is sent after the move has been stored."""

@@ -57,10 +57,11 @@ class SocketConnection(WebSocketsSansIOProtocol):
         self._connections.mark_busy(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Unregister the connection."""
+        """Unregister the connection, and free its player without the garbage collector."""
         self._timer.cancel()
         self._connections.leave(self)
         super().connection_lost(exc)
+        self.take_now = SocketConnection.take_now
 
     def data_received(self, data: bytes) -> None:
         """Parse data while tokens are left. Drop clients that send data during the handshake."""

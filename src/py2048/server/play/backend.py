@@ -6,12 +6,12 @@ import asyncio
 import logging
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
+from functools import lru_cache, partial
 from typing import Concatenate, ParamSpec, TypeVar
 
 from py2048.app.storage import open_store
 from py2048.core.errors import StorageError
-from py2048.server.admission import Admission
+from py2048.server.admission import Admission, Caller
 from py2048.server.cache import TimedCache
 from py2048.server.http.monitoring import Metrics
 from py2048.server.play.changes import GameNotices
@@ -36,7 +36,7 @@ class Backend:
     """
 
     def __init__(self, settings: ServerSettings, metrics: Metrics, admission: Admission) -> None:
-        self._metrics, self._admission = metrics, admission
+        self._metrics, self._admission, self._database = metrics, admission, settings.database
         self._open_store = partial(
             open_store,
             settings.database,
@@ -102,6 +102,23 @@ class Backend:
         rooms = await self.ready()
         return await asyncio.to_thread(call, rooms.games, *args, **kwargs)
 
+    async def read(self, door: str, caller: Caller, call: Callable[..., _T], *args: object) -> _T:
+        """Run a read-only call with the game service in a worker process.
+
+        Raises:
+            ActionRejected: If the server is too busy (``busy``).
+        """
+        return await self._admission.do(door, caller, _with_games, self._database, call, *args)
+
+    async def write(self, door: str, caller: Caller, call: Callable[..., _T], *args: object) -> _T:
+        """Run a call in a thread of this process; pass it the game service.
+
+        Raises:
+            ActionRejected: If the address has used up its processor time (``busy``).
+        """
+        games = (await self.ready()).games
+        return await self._admission.do_here(door, caller, call, games, *args)
+
     async def check_store(self) -> None:
         """Check that the store works by writing to it, at most once a second.
 
@@ -147,3 +164,13 @@ class Backend:
         """Write all pending changes, and close the store."""
         if self._rooms is not None:
             await self._rooms.close()
+
+
+@lru_cache(maxsize=1)
+def _games(database: str | None) -> GameService:
+    return GameService(open_store(database))
+
+
+def _with_games(database: str | None, call: Callable[..., _T], *args: object) -> _T:
+    """Call a function with a database's game service. The worker keeps the database open."""
+    return call(_games(database), *args)

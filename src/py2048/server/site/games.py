@@ -77,7 +77,7 @@ async def send_record(site: Site, request: UserRequest) -> Response:
 
 async def request_review(site: Site, request: UserRequest) -> Response:
     """Request a review, possibly for a level, and redirect to the game's page."""
-    game, level = await site.visible_game(request), (await read_form(request)).get("level")
+    game, level = request.game, (await read_form(request)).get("level")
     await site.reviews.request(game, request.caller, level)
     return RedirectResponse(f"/game/{game}", 303)
 
@@ -235,7 +235,7 @@ def result_page(
     others |= {"largest": row.max_tile, "moves": row.plies, "target": row.rules.target}
     others["race"] = race
     result = result_of(card.kind, row.score, is_by_computer=row.board == "computer", **others)
-    state, summary = reviews.figures_of(games, game_id)
+    state, summary = reviews.figures(games.store.reviews.find(game_id))
     if summary is not None:
         luck, level = luck_word(summary.luck, summary.swing), parse_level(summary.level)
         result = result.reviewed(summary.accuracy, luck, len(summary.moments), level)

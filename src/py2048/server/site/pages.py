@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import jinja2
@@ -23,7 +23,6 @@ from starlette.routing import Route
 
 from py2048 import __version__
 from py2048.app.controller.review import headline_of
-from py2048.app.storage import open_store
 from py2048.app.storage.values import OpenGame, RecordSummary
 from py2048.core.board import Rows
 from py2048.core.direction import Direction
@@ -54,7 +53,6 @@ from py2048.server.settings import ServerSettings
 from py2048.server.site.auth import Authenticator, Cookies, UserRequest
 from py2048.server.site.reviews import Reviewer, ReviewQueue
 
-_T = TypeVar("_T")
 Values = Callable[..., dict[str, Any]]
 """Function that returns template values, given the game service and other arguments."""
 
@@ -315,21 +313,13 @@ class Site:
         self.limits = RateLimits(settings, metrics)
         self.admission = Admission(metrics)
         self.backend = Backend(settings, metrics, self.admission)
+        self.read, self.write = self.backend.read, self.backend.write
         self.auth = Authenticator(self.backend, Cookies(settings.key, secure=settings.is_secure))
         self.hints = HintService(settings.players, self.admission)
-        self.reviews = ReviewQueue(settings, self.backend, self.admission, metrics, reviewer)
+        self.reviews = ReviewQueue(settings, self.backend, metrics, reviewer)
         self.battles = BattleFeeds()
         self.leaderboards = TimedCache(LEADERBOARD_TTL_S, MAX_TEMPLATES)
         self.plots = TimedCache(PLOTS_TTL_S, MAX_TEMPLATES)
-
-    async def read(self, door: str, caller: Caller, call: Callable[..., _T], *args: object) -> _T:
-        """Run a read-only call with the game service in a worker process.
-
-        Raises:
-            ActionRejected: If the server is too busy (``busy``).
-        """
-        facts = _with_games, self.settings.database, call
-        return await self.admission.do(door, caller, *facts, *args)
 
     async def show(
         self, request: UserRequest, template: str, call: Values, *args: object,
@@ -353,15 +343,6 @@ class Site:
         found: Markup = await cache.get((language(), template, *args), compute)
         return found
 
-    async def write(self, door: str, caller: Caller, call: Callable[..., _T], *args: object) -> _T:
-        """Run a call in a thread of this process; pass it the game service.
-
-        Raises:
-            ActionRejected: If the address has used up its processor time (``busy``).
-        """
-        games = (await self.backend.ready()).games
-        return await self.admission.do_here(door, caller, call, games, *args)
-
     def url(self, request: UserRequest, path: str) -> str:
         """Return an absolute URL with the public origin, or else with the request's origin."""
         return (self.settings.origin or f"{request.url.scheme}://{request.url.netloc}") + path
@@ -377,16 +358,6 @@ class Site:
 
 
 View = Callable[[Site, UserRequest], Awaitable[Response]]
-
-
-@functools.lru_cache(maxsize=1)
-def _games(database: str | None) -> GameService:
-    return GameService(open_store(database))
-
-
-def _with_games(database: str | None, call: Callable[..., _T], *args: object) -> _T:
-    """Call a function with a database's game service. The worker keeps the database open."""
-    return call(_games(database), *args)
 
 
 @dataclass(frozen=True)

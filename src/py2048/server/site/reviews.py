@@ -7,7 +7,7 @@ crashes affects only its own review.
 Reviews cannot be used as hints, because a review needs a record, and only finished games have
 records. Players can review their own daily games immediately, because an account plays a day only
 once. Other players' daily games and their reviews stay sealed until the day's secret is revealed.
-Callers check that the game is visible.
+Reviews are only requested for games that the requester may see.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from py2048.review.levels import PERFECT, parse_level
 from py2048.review.reasons import Habit, Line, ReasonKind
 from py2048.review.stored import loaded, stored
 from py2048.server import schema
-from py2048.server.admission import Admission, Caller
+from py2048.server.admission import Caller
 from py2048.server.bounds import MAX_PENDING
 from py2048.server.http.limits import TokenBuckets
 from py2048.server.http.monitoring import Metrics
@@ -80,10 +80,8 @@ _UNFINISHED = "the server could not finish it"
 # Requests
 
 
-def _enqueue(
-    games: GameService, game_id: str, account: str, level: str | None, turn: float
-) -> bool:
-    """Put a review in the store's queue; return whether it has to be computed.
+def _needed(games: GameService, game_id: str, account: str, level: str | None) -> str | None:
+    """Return the version of the review to compute, or None if the review exists or waits already.
 
     Args:
         games: The game service.
@@ -91,9 +89,9 @@ def _enqueue(
         account: The account that requests it.
         level: The level against which moves are judged. None selects the level of the previous
             review, or the player's own level if the game has no review.
-        turn: Unix time that determines the place in the queue.
     """
-    reviews, ended = games.store.reviews, ended_game(games, game_id)
+    games.check_visible(game_id, account)
+    review, ended = games.store.reviews.find(game_id), ended_game(games, game_id)
     is_own = ended is not None and ended[1].owner == account
     shown = ended[0] if ended and is_own else games.finished_game(game_id)
     if level is not None and not is_own:
@@ -101,14 +99,26 @@ def _enqueue(
     if shown.plies > MAX_MOVES:
         text = f"this game has {shown.plies:,} moves: at most {MAX_MOVES:,} are reviewed"
         raise schema.ActionRejected("length", text)
-    review = reviews.find(game_id)
     version = version_for(level or _wanted(review))
-    if review and (review.finished is None or (review.version == version and not review.fault)):
-        return False
-    if reviews.pending() >= MAX_PENDING or turn - time.time() > MAX_AHEAD_S:
+    is_done = review and review.version == version and not review.fault
+    return None if is_done or (review and review.finished is None) else version
+
+
+def _enqueue(games: GameService, game_id: str, version: str, turn: float) -> bool:
+    """Put a review in the store's queue; return whether it has to be computed.
+
+    Args:
+        games: The game service.
+        game_id: The game.
+        version: Version of the review.
+        turn: Unix time that determines the place in the queue.
+    """
+    ahead_s = turn - time.time() - MAX_AHEAD_S
+    if ahead_s > 0 or games.store.reviews.pending() >= MAX_PENDING:
         text = _("too many games wait for a review: try again later")
-        raise schema.ActionRejected("busy", text, max(1.0, turn - time.time() - MAX_AHEAD_S))
-    return reviews.request(game_id, version, utc_text(datetime.fromtimestamp(turn, UTC)))
+        raise schema.ActionRejected("busy", text, max(1.0, ahead_s))
+    asked = utc_text(datetime.fromtimestamp(turn, UTC))
+    return games.store.reviews.request(game_id, version, asked)
 
 
 def version_for(level: str) -> str:
@@ -158,20 +168,15 @@ def ended_game(games: GameService, game_id: str) -> tuple[schema.GameRow, Online
     return (game_row(found), info) if found and found.is_over and info else None
 
 
-def figures_of(games: GameService, game_id: str) -> tuple[str, schema.ReviewSummary | None]:
-    """Return the state of a game's review and, once the review is done, its summary.
-
-    If the game is sealed, the caller must show the summary only to the game's player.
-    """
-    return figures(games.store.reviews.find(game_id))
-
-
 def _is_current(review: StoredReview) -> bool:
     return review.version.split(" ")[0] == VERSION
 
 
 def figures(review: StoredReview | None) -> tuple[str, schema.ReviewSummary | None]:
-    """Return the state of a review and, if the review is done, its summary."""
+    """Return the state of a review and, if the review is done, its summary.
+
+    If the game is sealed, the caller must show the summary only to the game's player.
+    """
     if review is None or (review.finished and not _is_current(review)):
         return "none", None
     if review.finished is None:
@@ -204,7 +209,6 @@ class ReviewQueue:
     Args:
         settings: How the server is run.
         backend: The store.
-        admission: Charges for requests.
         metrics: Counts reviews.
         reviewer: Picklable function that computes a review.
 
@@ -214,12 +218,12 @@ class ReviewQueue:
     """
 
     def __init__(
-        self, settings: ServerSettings, backend: Backend, admission: Admission,
-        metrics: Metrics, reviewer: Reviewer | None = None,
+        self, settings: ServerSettings, backend: Backend, metrics: Metrics,
+        reviewer: Reviewer | None = None,
     ) -> None:  # fmt: skip
         self.is_enabled = settings.reviews > 0
         self.backlog = 0
-        self._backend, self._admission, self._metrics = backend, admission, metrics
+        self._backend, self._metrics = backend, metrics
         self._reviewer: Reviewer = reviewer or computed
         self._workers = settings.reviews
         self._turns = TokenBuckets(max(1, settings.reviews), MAX_AHEAD_S, clock=time.time)
@@ -253,11 +257,17 @@ class ReviewQueue:
         """
         if not self.is_enabled:
             raise schema.ActionRejected("off", "reviews are disabled on this server")
-        turn, games = self._turns.start(caller.address), (await self._backend.ready()).games
-        facts = _enqueue, games, game_id, caller.account, level, turn
-        if await self._admission.do_here("review", caller, *facts):
-            self._turns.charge(caller.address, self._price_s)
-            self._wanted.release()
+        facts = game_id, caller.account, level
+        version = await self._backend.read("review", caller, _needed, *facts)
+        if version is None:
+            return
+        turn, price_s, is_new = self._turns.start(caller.address), self._price_s, False
+        self._turns.charge(caller.address, price_s)  # before other requests read the clock
+        try:
+            is_new = await self._backend.do(_enqueue, game_id, version, turn)
+        finally:
+            self._turns.charge(caller.address, 0.0 if is_new else -price_s)
+        self._wanted.release()
 
     def start(self, store: Store) -> None:
         """Start processing the queue in a store."""
