@@ -265,12 +265,9 @@ def test_students_texts_are_escaped(term, run, desk):
 
 def test_similar_programs_are_linked(term, desk):
     """Students and class link to both programs side by side, without accusing anyone."""
+    ring = f"class Grid:\n{PROGRAMS['cmput175']['stack']}# <script>"
     for who in ("1003", "1007"):
-        hand_in(
-            term,
-            f"first/{who}/app.py",
-            f"class Grid:\n{PROGRAMS['cmput175']['stack']}# <script>{who}\n",
-        )
+        hand_in(term, f"first/{who}/app.py", ring + who)
     address = "alike?one=1003%20attempt%201&other=1007%20attempt%201"
     assert address in unescape(desk.get("first/student?who=1003").text)
     assert "2 programs, 100 % similar" in words(desk.get("first/alike").text)
@@ -281,6 +278,9 @@ def test_similar_programs_are_linked(term, desk):
     assert desk.get("first/alike?threshold=much").status_code == 422
     for word in ("plagiar", "cheat", "copied", "suspect", "fraud"):
         assert word not in (page + desk.get("first/alike").text).lower()
+    for who in ("1001", "1002", "1004"):
+        hand_in(term, f"first/{who}/app.py", ring + who)
+    assert "<summary>4 similar programs</summary>" in desk.get("first/student?who=1003").text
 
 
 def test_an_error_in_the_folder_is_one_line(term, desk):

@@ -38,8 +38,7 @@ def _class(tmp_path: Path, sources: dict[str, str]) -> list[Submission]:
 def _graded(
     submissions: list[Submission], memory: ResultsFile | None = None, jobs: int = 2
 ) -> dict[str, GradeReport]:
-    around = SandboxConfig()
-    reports = grade_all(submissions, TOY, around, jobs=jobs, results=memory)
+    reports = grade_all(submissions, TOY, SandboxConfig(jobs=jobs), results=memory)
     return {report.name: report for report in reports}
 
 
@@ -75,7 +74,7 @@ def test_a_submission_that_cannot_start_affects_no_others(tmp_path):
 def test_results_are_yielded_as_they_are_ready(tmp_path):
     """A slow submission does not delay the others."""
     submissions = _class(tmp_path, {"aaa": SLOW, "bbb": RIGHT, "ccc": RIGHT})
-    names = [r.name for r in grade_all(submissions, TOY, SandboxConfig(), jobs=2)]
+    names = [r.name for r in grade_all(submissions, TOY, SandboxConfig(jobs=2))]
     assert names[-1] == "aaa"
 
 
@@ -232,7 +231,7 @@ def test_a_secret_gives_each_submission_its_own_examples(tmp_path):
     class_ = _class(tmp_path, sources)
 
     def graded(secret: str) -> dict[str, GradeReport]:
-        found = grade_all(class_, grading, SandboxConfig(), jobs=2, secret=secret)
+        found = grade_all(class_, grading, SandboxConfig(jobs=2), secret=secret)
         return {report.name: report for report in found}
 
     without, first, second, other = map(graded, ("", "one", "one", "other"))

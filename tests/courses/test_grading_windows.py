@@ -28,7 +28,7 @@ def program(tmp_path):
         folder.mkdir()
         (folder / "app.py").write_text(source)
         around = SandboxConfig(choose_protection())
-        session = SubmissionSession(WINDOWS, PreparedSubmission(folder, "app.py", WINDOWS), around)
+        session = SubmissionSession(PreparedSubmission(folder, "app.py", WINDOWS), around)
         sessions.append(session)
         session.start_check()
         outcome = session.program()

@@ -14,7 +14,7 @@ import pytest
 from toys import grade_path, grading_of
 
 from py2048.courses import COURSES, get_course
-from py2048.courses.grading.sandbox import SandboxConfig, choose_protection
+from py2048.courses.grading.sandbox import SandboxConfig
 from py2048.courses.proving import check_tasks, grade_trials, trials
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "courses"
@@ -49,7 +49,7 @@ def test_programs_lose_marks_in_exactly_their_tasks(course, number):
     if trial.mutant:
         others = [task.id for task in grading.tasks if task.id not in trial.loses]
         grading = grading_of(course, *trial.loses, *others[number % 3 :: 3])
-    ((_, report),) = grade_trials([trial], grading, choose_protection())
+    ((_, report),) = grade_trials([trial], grading, SandboxConfig())
     assert trial.finding(report) == ""
 
 
@@ -70,7 +70,7 @@ def test_courses_outside_the_package_pass_their_proof(course):
     assert sum(bool(line.strip()) for text in texts for line in text.splitlines()) < 400
     found = get_course(str(folder))
     check_tasks(found)
-    proof = grade_trials(trials(found), found.grading(), choose_protection(), jobs=2)
+    proof = grade_trials(trials(found), found.grading(), SandboxConfig(jobs=2))
     assert not list(filter(None, (trial.finding(report) for trial, report in proof)))
 
 
@@ -95,7 +95,7 @@ def test_the_reference_solution_has_full_marks(course):
         board = "2 . . . . / . . . . . / . . . . . / . . . . . / . . . . 2"
         hint = ["hint", board, "--rules", "cits1401", "--player", "beam"]
         subprocess.run([sys.executable, "-m", "py2048", *hint], env=compiled, check=True)
-    sandbox = SandboxConfig(choose_protection(), seconds=600, trusted=True)
+    sandbox = SandboxConfig(seconds=600, trusted=True)
     path = COURSES[course].folder / REFERENCES[course]
     report = grade_path(path, COURSES[course].grading(), sandbox)
     assert report.lost == ()

@@ -66,7 +66,7 @@ THEN = 'Example("total(board)", 6, given="board = [[2, 4]]", then={"board": [[2,
     [
         ("about.toml", "", None, "about.toml' is missing: create a course with py2048 course new"),
         ("about.toml", "title =", "titel =", "titel is not a setting; did you mean 'title'?"),
-        ("about.toml", '"two functions on a board"', "2", "asks must be a quoted string, not 2"),
+        ("about.toml", '"two functions on a board"', "2", "asks = 2: expected `str`, got `int`"),
         ("about.toml", '"mine"', '"other"', "the course is 'other' in about.toml, not 'mine'"),
         ("tasks.py", "", None, "tasks.py' is missing"),
         ("starter/TASKS.md", "", None, "TASKS.md'"),

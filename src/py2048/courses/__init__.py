@@ -10,22 +10,27 @@ from __future__ import annotations
 import argparse
 import functools
 import importlib
+import operator
 import runpy
 import sys
 import tomllib
 import traceback
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec, module_from_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, get_type_hints
+
+import msgspec
 
 from py2048.core.errors import CourseError, MissingExtraError, did_you_mean, os_errors_as, shown
 
 if TYPE_CHECKING:
     from py2048.courses.grading import Grading
+
+T = TypeVar("T")
 
 CALL_S = 1.0
 """Default CPU time limit of a single call, in seconds."""
@@ -34,8 +39,7 @@ SUBMISSION_S = 600.0
 """Default wall-clock limit for checking a whole submission, in seconds."""
 
 
-@dataclass(frozen=True)
-class Course:
+class Course(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A course's description, and the location of its files.
 
     Attributes:
@@ -66,16 +70,9 @@ class Course:
         path = folder / "about.toml"
         if not path.is_file():
             raise CourseError(f"{str(path)!r} is missing: create a course with py2048 course new")
-        data = {"given": [], **read_toml(path)}
-        for key in data.keys() - _ABOUT.keys():
-            raise CourseError(f"{path}: {key} is not a setting{did_you_mean(key, _ABOUT)}")
-        for key, kind in _ABOUT.items():
-            if not isinstance(data.get(key), kind):
-                wanted = "a quoted string" if kind is str else "a list of file names"
-                raise CourseError(f"{path}: {key} must be {wanted}, not {shown(data.get(key))}")
-        given = tuple(map(str, data.pop("given")))
-        package = package or _package_at(folder.resolve())
-        return cls(**data, folder=folder.resolve(), package=package, given=given)
+        folder = folder.resolve()
+        places = {"folder": folder, "package": package or _package_at(folder)}
+        return convert(read_toml(path) | places, cls, path)
 
     @property
     def starter(self) -> Path:
@@ -140,9 +137,6 @@ class Course:
         return 0
 
 
-_ABOUT = {"name": str, "title": str, "asks": str, "screen": str, "given": list}
-
-
 def read_toml(path: Path) -> dict[str, Any]:
     """Read a TOML file, and raise `CourseError` if that fails."""
     with os_errors_as(CourseError, f"{str(path)!r} cannot be read"):
@@ -151,6 +145,34 @@ def read_toml(path: Path) -> dict[str, Any]:
         return tomllib.loads(data.decode("utf-8-sig"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise CourseError(f"{path} is not valid TOML in UTF-8: {error}") from None
+
+
+def convert(data: Any, kind: type[T], path: Path, above: str = "") -> T:
+    """Convert a TOML file's data to `kind`. `above` is the key of `data` if it is a part.
+
+    Raises:
+        CourseError: If that fails. The message names the key and its value.
+    """
+    try:
+        return msgspec.convert(data, kind)
+    except msgspec.ValidationError as error:
+        reason, _, place = str(error).partition(" - at `$")
+        below = place.rstrip("`").strip(".").replace("[...]", "").split(".")
+        below = [key for key in below if key]
+        keys = ".".join([above] * bool(above) + below)
+        if "unknown field" in reason:
+            word = reason.split("`")[1]
+            fields = get_type_hints(kind)[below[-1]] if below else kind
+            near = did_you_mean(word, getattr(fields, "__struct_fields__", ()))
+            raise CourseError(
+                f"{path}: {f'{keys}.{word}'.lstrip('.')} is not a setting{near}"
+            ) from None
+        try:
+            value = f" = {shown(functools.reduce(operator.getitem, below, data))}" if below else ""
+        except (KeyError, TypeError):
+            value = ""
+        where = f"{keys}{value}: " if keys else ""
+        raise CourseError(f"{path}: {where}{reason[:1].lower()}{reason[1:]}") from None
 
 
 def write_new(folder: Path, files: Mapping[str, bytes], what: str) -> list[Path]:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from py2048.courses.grading.sandbox import SandboxConfig
     from py2048.courses.grading.submissions import Submission
     from py2048.courses.grading.tasks import Grading
+    from py2048.courses.term.handins import HandIn
     from py2048.courses.term.manual import Term
     from py2048.courses.term.marks import Mark
 
@@ -67,17 +68,12 @@ class Machine:
         ),
     ] = False
 
-    @property
-    def job_count(self) -> int:
-        """Number of submissions graded in parallel."""
-        return self.jobs or os.cpu_count() or 1
-
     def sandbox(self, seconds: float = SUBMISSION_S, *, trusted: bool = False) -> SandboxConfig:
         """Return a sandbox configuration that limits each submission to `seconds`."""
         from py2048.courses.grading.sandbox import SandboxConfig, choose_protection
 
         protection = choose_protection(unprotected=self.unprotected)
-        return SandboxConfig(protection, seconds=seconds, trusted=trusted)
+        return SandboxConfig(protection, trusted, seconds, self.jobs or os.cpu_count() or 1)
 
 
 @dataclass(frozen=True)
@@ -178,8 +174,7 @@ def prove(name: NameArgument, machine: Machine) -> None:
     grading, trials = course.grading(), proving.trials(course)
     sandbox, _ = _prepare_run(course.title, grading, machine)
     wrong = 0
-    graded = proving.grade_trials(trials, grading, sandbox.protection, machine.job_count)
-    for trial, report in graded:
+    for trial, report in proving.grade_trials(trials, grading, sandbox):
         finding = trial.finding(report)
         wrong += bool(finding)
         lost = f", marks lost in {', '.join(report.lost)}" if trial.mutant else ""
@@ -222,8 +217,7 @@ def check(
     sandbox, run = _prepare_run(course.title, grading, machine, timeout)
     with tempfile.TemporaryDirectory(prefix="py2048-check-") as scratch:
         submissions = collect(paths, grading, Path(scratch), from_python2=from_python2)
-        jobs = machine.job_count
-        reports = _run_grader(submissions, grading, run, sandbox, jobs, log, quiet=outputs.json)
+        reports = _run_grader(submissions, grading, run, sandbox, log, quiet=outputs.json)
     if len(reports) < len(submissions):
         stopped = f"stopped after {len(reports)} of {len(submissions)} submissions"
         streams.complain(stopped)
@@ -266,7 +260,7 @@ def mutants(
     detected: Counter[str] = Counter()
     unrelated = 0
     for mutant, is_detected, lost in planted.check_mutants(
-        chosen, solution, course.grading(), sandbox, machine.job_count
+        chosen, solution, course.grading(), sandbox
     ):
         found[mutant.operator] += 1
         detected[mutant.operator] += is_detected
@@ -301,7 +295,6 @@ def _run_grader(
     grading: Grading,
     run: RunInfo,
     sandbox: SandboxConfig,
-    jobs: int,
     log: Path | None,
     *,
     secret: str = "",
@@ -346,8 +339,7 @@ def _run_grader(
 
         results = ResultsFile(log)
         reports = grade_all(
-            submissions, grading, sandbox,
-            jobs=jobs, results=results, on_start=on_start, secret=secret,
+            submissions, grading, sandbox, results=results, on_start=on_start, secret=secret,
         )  # fmt: skip
         with suppress(KeyboardInterrupt), closing(reports):
             for report in reports:
@@ -375,22 +367,29 @@ def new_term(
 
 
 @contextmanager
+def _hand_ins(folder: Path, name: str) -> Iterator[tuple[Term, list[HandIn], Path]]:
+    """Read a term and an assignment's hand-ins; the folder of unpacked files is deleted later."""
+    from py2048.courses.term.handins import Finder
+    from py2048.courses.term.manual import Term
+
+    term = Term.read(folder)
+    with tempfile.TemporaryDirectory(prefix="py2048-term-") as scratch:
+        yield term, Finder(term, name, Path(scratch)).find(), Path(scratch)
+
+
+@contextmanager
 def _graded_assignment(
     folder: Path, name: str, machine: Machine, seconds: float = SUBMISSION_S
 ) -> Iterator[tuple[Term, RunInfo, list[Mark]]]:
     """Grade an assignment's new submissions. Unpacked files are deleted when the block ends."""
-    from py2048.courses.term.handins import Finder
-    from py2048.courses.term.manual import Term
     from py2048.courses.term.marks import class_marks, to_grade
 
-    term = Term.read(folder)
-    grading = term.grading(term.settings.assignment(name))
-    sandbox, run = _prepare_run(term.settings.title, grading, machine, seconds)
-    log, secret = term.results(name), term.settings.secret
-    with tempfile.TemporaryDirectory(prefix="py2048-term-") as scratch:
-        hand_ins = Finder(term, name, Path(scratch)).find()
+    with _hand_ins(folder, name) as (term, hand_ins, _):
+        grading = term.grading(term.settings.assignment(name))
+        sandbox, run = _prepare_run(term.settings.title, grading, machine, seconds)
+        log, secret = term.results(name), term.settings.secret
         wanted = to_grade(term, name, hand_ins)
-        reports = _run_grader(wanted, grading, run, sandbox, machine.job_count, log, secret=secret)
+        reports = _run_grader(wanted, grading, run, sandbox, log, secret=secret)
         if len(reports) < len(wanted):
             done = f"{len(reports)} of {len(wanted)} submissions"
             streams.complain(f"stopped after {done}; their results are kept")
@@ -421,26 +420,27 @@ def grade(
     force: options.ForceOption = False,
 ) -> None:
     """Grade a term's new submissions, then write mark tables and student pages."""
-    from py2048.courses.term.exports import write_pages
+    from py2048.courses.term import exports, settings, tables
     from py2048.courses.term.marks import marks_table
-    from py2048.courses.term.settings import read_settings, set_at
-    from py2048.courses.term.tables import WrittenFiles
 
     if at:
         if not assignment:
             raise CourseError("--at applies to one assignment: name it")
-        set_at(folder, assignment, at)
-    settings, results = read_settings(folder), WrittenFiles(folder / "results", force=force)
-    given = [name for name in settings.assignments if (folder / "submissions" / name).is_dir()]
+        settings.set_at(folder, assignment, at)
+    read, results = (
+        settings.read_settings(folder),
+        tables.WrittenFiles(folder / "results", force=force),
+    )
+    given = [name for name in read.assignments if (folder / "submissions" / name).is_dir()]
     names = [assignment] if assignment else given
     for name in names:
-        settings.assignment(name)
+        read.assignment(name)
         results.refuse_changed(f"{name}.csv")
     failed = 0
     for name in names:
         with _graded_assignment(folder, name, machine, timeout) as (term, run, marks):
             table = results.write(f"{name}.csv", marks_table(term, name, marks))
-            write_pages(term, name, marks, run, datetime.now(settings.zone))
+            exports.write_pages(term, name, marks, run, datetime.now(read.zone))
         failed += _print_summary(name, marks)
         print(f"{table}\n{folder / 'results' / name}")
     if failed:
@@ -478,24 +478,18 @@ def export(
     force: options.ForceOption = False,
 ) -> None:
     """Write an assignment's marks in the format of a learning platform. Nothing is graded."""
-    from py2048.courses.term import exports
-    from py2048.courses.term.handins import Finder
-    from py2048.courses.term.manual import Term
-    from py2048.courses.term.marks import class_marks, kept_reports
-    from py2048.courses.term.tables import WrittenFiles
+    from py2048.courses.term import exports, marks, tables
 
-    term = Term.read(folder)
-    with tempfile.TemporaryDirectory(prefix="py2048-term-") as scratch:
-        hand_ins = Finder(term, assignment, Path(scratch)).find()
-        kept = kept_reports(term, assignment, hand_ins)
-        marks = class_marks(term, assignment, hand_ins, kept)
-        exported = exports.export(term, assignment, marks, platform, template)
-        written = WrittenFiles(folder / "results", force=force)
+    with _hand_ins(folder, assignment) as (term, hand_ins, _):
+        kept = marks.kept_reports(term, assignment, hand_ins)
+        found = marks.class_marks(term, assignment, hand_ins, kept)
+        exported = exports.export(term, assignment, found, platform, template)
+        written = tables.WrittenFiles(folder / "results", force=force)
         for name, data in exported.files.items():
             print(written.write(name, data))
     if not exported.files:
         print(f"{assignment}: no student has marks yet")
-    for mark in marks:
+    for mark in found:
         if mark.student and mark.hand_in and mark.total is None:
             print(f"{mark.name}: no total is exported: {mark.problem}")
     for student in exported.missing:
@@ -519,12 +513,10 @@ def autograder(
 
     For Gradescope, this is a ZIP to upload; for Classroom 50, a workflow for your own repository.
     """
-    from py2048.courses.term import exports
-    from py2048.courses.term.manual import Term
-    from py2048.courses.term.tables import WrittenFiles
+    from py2048.courses.term import exports, tables
 
-    name, data = exports.autograder(Term.read(folder), assignment, platform, wheel)
-    print(WrittenFiles(folder / "results", force=force).write(name, data))
+    name, data = exports.autograder(folder, assignment, platform, wheel)
+    print(tables.WrittenFiles(folder / "results", force=force).write(name, data))
 
 
 @app.command(hidden=True)
@@ -536,15 +528,14 @@ def autograde(
     machine: Machine,
 ) -> None:
     """Grade a submission on Gradescope, and write only results/results.json."""
-    from py2048.courses.term import exports
-    from py2048.courses.term.tables import replace_file
+    from py2048.courses.term import exports, tables
 
     with tempfile.TemporaryDirectory(prefix="py2048-autograde-") as scratch:
         term_folder = Path(scratch)
         exports.gradescope_term(folder, assignment, place, term_folder)
         with _graded_assignment(term_folder, assignment, machine) as (_, run, marks):
             data = exports.gradescope_results(marks[0], run)
-    replace_file(place / "results" / "results.json", data)
+    tables.replace_file(place / "results" / "results.json", data)
 
 
 @app.command(cls=options.Command)
@@ -579,13 +570,9 @@ def alike(
     the folder "examples" is ignored.
     """
     from py2048.courses.term import alike as likeness
-    from py2048.courses.term.handins import Finder
-    from py2048.courses.term.manual import Term
 
-    term = Term.read(folder)
-    with tempfile.TemporaryDirectory(prefix="py2048-term-") as scratch:
-        hand_ins = Finder(term, assignment, Path(scratch)).find()
-        compared = likeness.compared(term, assignment, hand_ins, Path(scratch))
+    with _hand_ins(folder, assignment) as (term, hand_ins, scratch):
+        compared = likeness.compared(term, assignment, hand_ins, scratch)
         clusters = likeness.clusters_of(likeness.pairs_of(*compared, threshold))
     for number, pairs in enumerate(clusters, 1):
         print(f"group {number}: {likeness.described(pairs)}")

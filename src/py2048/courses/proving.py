@@ -26,7 +26,7 @@ from py2048.courses.grading.grader import grade
 from py2048.courses.grading.mutants import solutions_in
 from py2048.courses.grading.ownership import files_of_solution
 from py2048.courses.grading.report import GradeReport
-from py2048.courses.grading.sandbox import Protection, SandboxConfig
+from py2048.courses.grading.sandbox import SandboxConfig
 from py2048.courses.grading.submissions import collect
 from py2048.courses.grading.tasks import Grading, place_in, read_sheet, validate
 
@@ -179,10 +179,9 @@ def _mutants(path: Path, right: Sequence[Path], ids: tuple[str, ...]) -> Iterato
 
 
 def grade_trials(
-    trials: Sequence[Trial], grading: Grading, protection: Protection, jobs: int = 1
+    trials: Sequence[Trial], grading: Grading, sandbox: SandboxConfig
 ) -> Iterator[tuple[Trial, GradeReport]]:
-    """Grade up to `jobs` programs at a time. Yield the programs in order with their reports."""
-    sandbox = SandboxConfig(protection)
+    """Grade programs in parallel. Yield the programs in order with their reports."""
 
     def report_on(trial: Trial) -> GradeReport:
         with tempfile.TemporaryDirectory(prefix="py2048-prove-") as scratch:
@@ -192,7 +191,7 @@ def grade_trials(
                 raise CourseError(f"{trial.source}: expected one submission, found {len(found)}")
             return grade(found[0], grading, sandbox)
 
-    with sandbox.pool(jobs) as pool:
+    with sandbox.pool() as pool:
         yield from zip(trials, pool.map(report_on, trials), strict=True)
 
 

@@ -76,28 +76,11 @@ class Colors(dict[int, str]):
 FIELD = "#232323"
 """Board background behind the tiles."""
 
-colors = Colors(
-    {
-        0: "#2e2e2e",
-        2: "#5c6670",
-        4: "#3f6e8c",
-        8: "#23787a",
-        16: "#2c7a46",
-        32: "#62751c",
-        64: "#8a6410",
-        128: "#a85512",
-        256: "#b8431f",
-        512: "#c22b3c",
-        1024: "#b02475",
-        2048: "#8a30b0",
-        4096: "#6240b8",
-        8192: "#3f52c4",
-        16384: "#1f66b0",
-        32768: "#0f6a5c",
-        65536: "#4a5a2a",
-        131072: "#6d4a3c",
-    }
-)
+FACES = """
+    5c6670 3f6e8c 23787a 2c7a46 62751c 8a6410 a85512 b8431f c22b3c b02475 8a30b0 6240b8 3f52c4
+    1f66b0 0f6a5c 4a5a2a 6d4a3c
+"""
+colors = Colors({0: "#2e2e2e"} | {2 << n: f"#{face}" for n, face in enumerate(FACES.split())})
 
 
 @functools.lru_cache(maxsize=4096)

@@ -74,10 +74,8 @@ def grade(
             if not problem:
                 prepared = prepare(submission, grading, folder)
                 grading = prepared.grading
-                with (
-                    SubmissionSession(grading, prepared, sandbox, seed) as session,
-                    use_language(grading.language),
-                ):
+                session = SubmissionSession(prepared, sandbox, seed)
+                with session, use_language(grading.language):
                     load_program(session)
                     tasks.extend(grade_task(task, session) for task in grading.tasks)
         except TimeUp:
@@ -340,18 +338,16 @@ def grade_all(
     grading: Grading,
     sandbox: SandboxConfig,
     *,
-    jobs: int = 1,
     results: ResultsFile | None = None,
     secret: str = "",
     on_start: Callable[[Submission], None] = lambda submission: None,
 ) -> Generator[GradeReport, None, None]:
-    """Grade up to `jobs` submissions at a time, and yield reports as they are ready.
+    """Grade submissions in parallel, and yield reports as they are ready.
 
     Args:
         submissions: What to grade.
         grading: The course's tasks and checks.
         sandbox: How to run submissions.
-        jobs: Number of submissions graded in parallel.
         results: Earlier results, to which new ones are appended. Earlier results are yielded first.
             Submissions with undecided tasks are graded again.
         secret: Seed of the examples (see `grade`).
@@ -372,7 +368,7 @@ def grade_all(
         on_start(submission)
         return grade(submission, grading, sandbox, secret)
 
-    with sandbox.pool(jobs) as pool:
+    with sandbox.pool() as pool:
         waiting: set[Future[GradeReport]] = {pool.submit(grade_new, each) for each in new}
         while waiting:
             done, waiting = wait(waiting, return_when=FIRST_COMPLETED)

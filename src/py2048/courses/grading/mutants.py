@@ -34,6 +34,7 @@ from typing import Any, Literal
 import msgspec
 
 from py2048.core.errors import CourseError
+from py2048.courses import convert, read_toml
 from py2048.courses.grading.grader import grade_task
 from py2048.courses.grading.ownership import files_of_solution, owners, units
 from py2048.courses.grading.sandbox import SandboxConfig
@@ -256,12 +257,8 @@ def without_exempt(mutants: Sequence[Mutant], solution: Path) -> list[Mutant]:
         CourseError: If an entry has no reason, or matches an unexpected number of mutants.
     """
     path, left = solution.with_suffix(".toml"), list(mutants)
-    try:
-        data = path.read_bytes() if path.exists() else b""
-        entries = msgspec.toml.decode(data, type=dict[Literal["exempt"], list[Exempt]])
-    except msgspec.MsgspecError as error:
-        raise CourseError(f"{path}: {error}") from None
-    for entry in entries.get("exempt", ()):
+    data = read_toml(path) if path.exists() else {}
+    for entry in convert(data, dict[Literal["exempt"], list[Exempt]], path).get("exempt", ()):
         count = sum(map(entry.matches, left))
         if not entry.reason.strip() or not count or (entry.change and count != entry.times):
             what = f"{entry.where} {entry.change!r}"
@@ -297,9 +294,9 @@ def choose(solution: Path, match: str, count: int) -> list[Mutant]:
 
 
 def check_mutants(
-    mutants: Sequence[Mutant], solution: Path, grading: Grading, sandbox: SandboxConfig, jobs: int
+    mutants: Sequence[Mutant], solution: Path, grading: Grading, sandbox: SandboxConfig
 ) -> Iterator[tuple[Mutant, bool, list[str]]]:
-    """Grade up to `jobs` mutants of a solution at a time, and yield the results in order.
+    """Grade the mutants of a solution in parallel, and yield the results in order.
 
     Each result contains the mutant, whether the grader detected it, and the ids of the unrelated
     tasks in which it loses marks.
@@ -316,7 +313,7 @@ def check_mutants(
     def judged(mutant: Mutant) -> tuple[Mutant, bool, list[str]]:
         return mutant, *_grade_mutant(solution, mutant, grading, sandbox, belongs[mutant.unit])
 
-    with sandbox.pool(jobs) as pool:
+    with sandbox.pool() as pool:
         yield from pool.map(judged, mutants)
 
 
@@ -339,7 +336,7 @@ def _grade_mutant(
             (path / mutant.file if path.is_dir() else path).write_text(mutant.text, "utf-8")
         (submission,) = collect([path], grading, Path(place, "unpacked"))
         prepared = prepare(submission, grading, folder)
-        with SubmissionSession(prepared.grading, prepared, sandbox) as session:
+        with SubmissionSession(prepared, sandbox) as session:
             try:
                 load_program(session)
             except Unreadable:

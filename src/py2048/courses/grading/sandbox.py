@@ -208,6 +208,7 @@ class SandboxConfig:
         protection: The protection. By default, the strongest that works.
         trusted: Whether the code may import py2048. Only py2048's own solutions may.
         seconds: Wall-clock limit for a whole submission on an otherwise idle machine.
+        jobs: Number of submissions that run in parallel.
         live: Callbacks that kill the submissions that are still running.
         aborted: Event that is set when the run ends or is interrupted.
         turns: Lets several checks run at the same time, or one check alone.
@@ -216,6 +217,7 @@ class SandboxConfig:
     protection: Protection = field(default_factory=choose_protection)
     trusted: bool = False
     seconds: float = SUBMISSION_S
+    jobs: int = 1
     live: set[Callable[[], None]] = field(default_factory=set, compare=False)
     aborted: threading.Event = field(default_factory=threading.Event, compare=False)
     turns: Turns = field(default_factory=Turns, compare=False)
@@ -227,9 +229,9 @@ class SandboxConfig:
             kill()
 
     @contextlib.contextmanager
-    def pool(self, jobs: int) -> Iterator[ThreadPoolExecutor]:
+    def pool(self) -> Iterator[ThreadPoolExecutor]:
         """Yield a pool of grading threads. Leaving the context aborts unfinished work."""
-        pool = ThreadPoolExecutor(jobs)
+        pool = ThreadPoolExecutor(self.jobs)
         try:
             yield pool
         finally:

@@ -102,10 +102,8 @@ class Runner:
     program. If a fork changes files, or the process dies, a new process is started.
     """
 
-    def __init__(
-        self, grading: Grading, submission: PreparedSubmission, sandbox: SandboxConfig
-    ) -> None:
-        self.grading = grading
+    def __init__(self, submission: PreparedSubmission, sandbox: SandboxConfig) -> None:
+        self.grading = submission.grading
         self.submission = submission
         self.sandbox = sandbox
         self._user = next_user()
@@ -273,7 +271,7 @@ def check_start(grading: Grading, sandbox: SandboxConfig) -> None:
     """
     with submission_folder() as folder:
         nothing = PreparedSubmission(folder, f"{grading.module}.py", grading)
-        with SubmissionSession(grading, nothing, sandbox) as session:
+        with SubmissionSession(nothing, sandbox) as session:
             session.runner.begin(loaded=False)
 
 
@@ -286,17 +284,13 @@ class SubmissionSession:
     """
 
     def __init__(
-        self,
-        grading: Grading,
-        submission: PreparedSubmission,
-        sandbox: SandboxConfig,
-        seed: str = "",
+        self, submission: PreparedSubmission, sandbox: SandboxConfig, seed: str = ""
     ) -> None:
-        self.grading = grading
+        grading = self.grading = submission.grading
         self.submission = submission
         self.seed = seed
         self.words = grading.words
-        self.runner = Runner(grading, submission, sandbox)
+        self.runner = Runner(submission, sandbox)
         self.seconds = grading.seconds
         self.reference_patch = ""
         self.shown: list[str] = []

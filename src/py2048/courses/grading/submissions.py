@@ -33,7 +33,7 @@ from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
-from itertools import pairwise
+from itertools import count, pairwise
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
@@ -76,7 +76,7 @@ MAGIC = re.compile(
 )
 
 
-class BadArchive(Exception):  # noqa: N818 - a finding about a file
+class BadArchive(CourseError):  # noqa: N818 - a finding about a file
     """Raised if a ZIP file cannot or must not be unpacked. The message gives the reason."""
 
 
@@ -729,8 +729,7 @@ class Collector:
     def __init__(self, grading: Grading, scratch: Path) -> None:
         self.grading = grading
         self.names = {name.lower() for name in grading.files}
-        self.scratch = scratch
-        self.unpacked = 0
+        self._new_folders = (scratch / str(number) for number in count())
 
     def at(self, path: Path) -> Iterator[Submission]:
         """Yield the submissions in a path."""
@@ -739,11 +738,7 @@ class Collector:
             name = "/".join([path.resolve().name, *bottom.relative_to(path).parts])
             yield from self.inside(bottom, name, "", 0)
         elif path.suffix.lower() == ".zip":
-            try:
-                folder = self._unpack(path)
-            except BadArchive as error:
-                raise CourseError(str(error)) from None
-            yield from self.inside(folder, path.stem, "", 1)
+            yield from self.inside(self.unpack(path), path.stem, "", 1)
         elif path.name.lower().endswith(PROGRAMS):
             yield Submission(path.stem, path.parent, (path,))
         else:
@@ -758,20 +753,18 @@ class Collector:
             if not archives or any(map(is_program, files)):
                 break
             try:
-                root = self._unpack(archives[0])
+                root = self.unpack(archives[0])
             except BadArchive as error:
                 return Submission(name, root, (), str(error))
         return self.read(Submission(name, root, tuple(files)))
 
     def read(self, submission: Submission) -> Submission:
         """Return a submission with notebooks and similar files converted."""
-        self.unpacked += 1
-        return as_programs(submission, self.grading, self.scratch / f"read-{self.unpacked}")
+        return as_programs(submission, self.grading, self.new_folder())
 
     def _gathered(self, paths: Sequence[Path]) -> Path:
         """Copy one student's files into a new folder, and restore their original names."""
-        self.unpacked += 1
-        folder = self.scratch / f"gathered-{self.unpacked}"
+        folder = self.new_folder()
         folder.mkdir(parents=True)
         for path in paths:
             for file in files_of(path) if path.is_dir() else [path]:
@@ -783,10 +776,13 @@ class Collector:
                 shutil.copyfile(file, target)
         return folder
 
-    def _unpack(self, archive: Path) -> Path:
-        """Unpack a ZIP file into a new folder."""
-        self.unpacked += 1
-        folder = self.scratch / f"zip-{self.unpacked}"
+    def new_folder(self) -> Path:
+        """Return an unused path for a folder."""
+        return next(self._new_folders)
+
+    def unpack(self, archive: Path) -> Path:
+        """Unpack a ZIP file into a new folder. Raise `BadArchive` if that fails."""
+        folder = self.new_folder()
         unpack(archive, folder)
         return folder
 
@@ -825,7 +821,7 @@ class Collector:
         if not path.is_dir():
             if depth >= MAX_DEPTH:
                 raise BadArchive("ZIPs are nested too deeply")
-            folder, depth = _descend(self._unpack(path)), depth + 1
+            folder, depth = _descend(self.unpack(path)), depth + 1
         files = files_of(folder)
         holders = {file.parent for file in files if file.name.lower() in self.names}
         has_source = any(map(is_program, files))

@@ -565,7 +565,7 @@ REQUEST = SHEET.task(
     Check(
         "request_move asks again until the answer is one of the four capital letters",
         [
-            _asks(("1", "a", "n"), "N"),
+            _asks(("1", "a", "n", "S ", "NS", ""), "N"),
             *(_asks((wrong,), "E") for wrong in ("", "NS", "SE", "EW", "e", "North", "X")),
             *(_asks((wrong,), "S") for wrong in ("S ", " S", "NSEW", "W,", "'S'")),
         ],
@@ -591,7 +591,7 @@ class ObservedGame(NamedTuple):
         scenes: The printed boards in order.
         letters: The typed moves, one between each pair of consecutive scenes.
         ended: Whether the game ended without asking for another move.
-        has_final_board: Whether the game printed a board after its last move.
+        final_boards: How many boards the game printed after its last move.
         setting: A comment for the report about the game's special conditions, or an empty string.
         unexpected_question: Text for the report if the game asked an unexpected question.
     """
@@ -600,7 +600,7 @@ class ObservedGame(NamedTuple):
     scenes: list[PrintedBoard]
     letters: list[str]
     ended: bool
-    has_final_board: bool
+    final_boards: int
     setting: str = ""
     unexpected_question: str = ""
 
@@ -629,6 +629,7 @@ def play(
             printed = _("printed {text}").format(text=repr(part))
             session.fail(_("the board before each question"), printed)
         scenes.append(scene)
+    final_boards = len(re.findall(session.words(_BOARD), rest)) if ended else 0
     closing = _last_scene(session, rest) if ended else None
     if closing is not None:
         scenes.append(closing)
@@ -636,7 +637,7 @@ def play(
         session.fail(_("a board"), _("printed {text}").format(text=repr(outcome.output)))
     typed = list(letters[: len(scenes) - 1])
     more = _other_question(session, [*questions, rest]) if outcome.asked > len(questions) else ""
-    return ObservedGame(seed, scenes, typed, ended, closing is not None, setting, more)
+    return ObservedGame(seed, scenes, typed, ended, final_boards, setting, more)
 
 
 def _other_question(session: SubmissionSession, parts: Sequence[str]) -> str:
@@ -791,7 +792,7 @@ def _ends(session: SubmissionSession) -> None:
     for seed in map(session.seed_for, range(2)):
         played = play(session, _letters(seed, MAX_LETTERS), seed)
         last = played.scenes[-1]
-        asked_at = played.scenes[:-1] if played.has_final_board else played.scenes
+        asked_at = played.scenes[:-1] if played.final_boards else played.scenes
         for number, scene in enumerate(asked_at):
             if not scene.board.legal_directions():
                 session.shown[:] = _repeat(played.letters[:number], seed)
@@ -799,8 +800,8 @@ def _ends(session: SubmissionSession) -> None:
                 _fail(session, wanted, _("another question with") + f"\n{scene}")
         if not played.ended:
             _fail(session, _("the end of the game"), _("still asking with") + f"\n{last}")
-        if not played.has_final_board:
-            session.fail(_("the board at the end"), _("none"))
+        if played.final_boards != 1:
+            session.fail(_("the board at the end, once"), str(played.final_boards))
         if last.board.legal_directions():
             ended = played.unexpected_question + _("the end with") + f"\n{last}"
             _fail(session, _("a game that continues while a move is left"), ended)

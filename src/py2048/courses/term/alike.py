@@ -177,11 +177,8 @@ def compared(
     These are an assignment's hand-ins, the course's solutions and the programs in the term's folder
     ``archive``, without code from the course or from the term's folder ``examples``.
     """
-    assignment, grading = (
-        term.settings.assignment(name),
-        term.grading(term.settings.assignment(name)),
-    )
-    course = get_course(assignment.course or term.settings.course)
+    assignment = term.settings.assignment(name)
+    course, grading = get_course(assignment.course), term.grading(assignment)
     given = {path.name for path in (*course.handout_files, *grading.given_files)}
     given -= set(grading.files)
     ignored = course_parts(course, term.folder / "examples")

@@ -34,18 +34,9 @@ from py2048 import __version__
 from py2048.core.errors import CourseError
 from py2048.courses.grading.report import GradeReport, environment, number
 from py2048.courses.grading.submissions import text_of
-from py2048.courses.term import alike
+from py2048.courses.term import alike, manual
 from py2048.courses.term.handins import Finder, HandIn
-from py2048.courses.term.manual import (
-    HAND_IN,
-    LINE,
-    Term,
-    add_row,
-    decide,
-    decisions,
-    manual_table,
-    parse_marks,
-)
+from py2048.courses.term.manual import Term
 from py2048.courses.term.marks import Mark, class_marks, kept_reports
 from py2048.courses.term.roster import Student
 from py2048.courses.term.tables import CsvTable, replace_file
@@ -113,7 +104,7 @@ class TermCache:
 
     def table(self, form: Mapping[str, str]) -> CsvTable:
         """Return manual.csv; raise `CourseError` if it has changed since the form was shown."""
-        table = manual_table(self.folder)
+        table = manual.manual_table(self.folder)
         if form.get("seen") != table.digest:
             raise CourseError(
                 "manual.csv has changed since you opened this page, so nothing was saved: compare "
@@ -132,7 +123,7 @@ class TermCache:
         student = term.roster.find(form["assign"].partition(" ")[0])
         if student is None:
             raise CourseError(f"there is no student with the id {form['assign']!r} in roster.csv")
-        add_row(table, name, student, HAND_IN, mark.hand_in.entry)
+        manual.add_row(table, name, student, manual.HAND_IN, mark.hand_in.entry)
         replace_file(table.path, table.to_bytes())
         return student
 
@@ -161,12 +152,12 @@ class TermCache:
                 if key in changed or (is_partner and text)
             }
             for item, text in items.items():
-                if text and not LINE.search(item):
-                    parse_marks(mark.assignment, term.settings, item, text)
-            decide(table, term.roster, name, owner, items, dict.fromkeys(comments))
+                if text and not manual.LINE.search(item):
+                    manual.parse_marks(mark.assignment, item, text)
+            manual.decide(table, term.roster, name, owner, items, dict.fromkeys(comments))
         data = self.assignment(term, name)
-        manual = decisions(table, term.settings, term.roster)
-        class_marks(replace(term, manual=manual), name, data.hand_ins, data.graded)
+        decided = manual.decisions(table, term.settings, term.roster)
+        class_marks(replace(term, manual=decided), name, data.hand_ins, data.graded)
         replace_file(table.path, table.to_bytes())
 
     def pairs(self, term: Term, name: str, threshold: float) -> list[alike.Pair]:
@@ -356,7 +347,7 @@ class Desk:
             fields=fields_of(term, mark),
             current=form_of(mark),
             typed=typed or form_of(mark),
-            seen=manual_table(self.cache.folder).digest,
+            seen=manual.manual_table(self.cache.folder).digest,
             pairs=[pair for pair in pairs if own in (pair.one.name, pair.other.name)],
             error=error,
             saved="saved" in request.query_params,
@@ -379,7 +370,9 @@ class Desk:
                 self.cache.decide(term, name, marks[at], form)
         except CourseError as error:
             current = form_of(marks[at])
-            if form.get("seen") != manual_table(self.cache.folder).digest:  # keep newer entries
+            if (
+                form.get("seen") != manual.manual_table(self.cache.folder).digest
+            ):  # keep newer entries
                 lines = [*current["comments"].splitlines(), *form.get("comments", "").splitlines()]
                 form |= {key: text for key, text in current.items() if not form.get(key)}
                 form["comments"] = "\n".join(dict.fromkeys(lines))
@@ -396,10 +389,8 @@ class Desk:
             threshold = min(max(float(asked.get("threshold", alike.THRESHOLD)), 1), 100)
         except ValueError:
             raise HTTPException(422, "The threshold must be a number from 1 to 100.") from None
-        pairs, wanted = (
-            self.cache.pairs(term, name, threshold),
-            {asked.get("one"), asked.get("other")},
-        )
+        wanted = {asked.get("one"), asked.get("other")}
+        pairs = self.cache.pairs(term, name, threshold)
         return self.page(
             "alike.html",
             term=term,

@@ -271,16 +271,17 @@ def write_pages(term: Term, name: str, marks: Sequence[Mark], run: RunInfo, now:
 FOLDER = Path(__file__).parent
 
 
-def autograder(term: Term, name: str, platform: str, wheel: Path | None) -> tuple[str, bytes]:
+def autograder(folder: Path, name: str, platform: str, wheel: Path | None) -> tuple[str, bytes]:
     """Return the name and content of an autograder: Gradescope's ZIP or Classroom 50's workflow.
 
     Raises:
         CourseError: If the course is given as a folder instead of being installed.
     """
-    assignment = term.settings.assignment(name)
-    course = assignment.course or term.settings.course
-    if course not in course_names():
-        raise CourseError(f"{course!r} is not installed: an autograder needs an installed course")
+    assignment = Term.read(folder).settings.assignment(name)
+    if assignment.course not in course_names():
+        raise CourseError(
+            f"{assignment.course!r} is not installed: an autograder needs an installed course"
+        )
     package = f"./{wheel.name}" if wheel else f"py2048=={__version__}"
 
     def script(file: str) -> bytes:
@@ -290,7 +291,7 @@ def autograder(term: Term, name: str, platform: str, wheel: Path | None) -> tupl
     if platform == "classroom50":
         return f"py2048-{name}.yaml", script("classroom50.yaml")
     files = {"setup.sh": script("setup.sh"), "run_autograder": script("gradescope.sh")}
-    files["term/course.toml"] = (term.folder / "course.toml").read_bytes()
+    files["term/course.toml"] = (folder / "course.toml").read_bytes()
     if wheel:
         with os_errors_as(CourseError, f"{str(wheel)!r} cannot be read"):
             files[wheel.name] = wheel.read_bytes()

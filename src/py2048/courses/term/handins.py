@@ -27,12 +27,11 @@ from py2048.courses.grading.grader import digest_of
 from py2048.courses.grading.submissions import (
     CANVAS,
     MOODLE,
-    BadArchive,
     Collector,
     Submission,
     files_of,
     is_ignored,
-    unpack,
+    with_unique_names,
 )
 from py2048.courses.grading.tasks import printable
 from py2048.courses.term.manual import Term
@@ -110,9 +109,8 @@ class Finder:
         self.scratch = scratch
         self.roster, self.zone = term.roster, term.settings.zone
         self.assignment = term.settings.assignment(name)
-        self.collector = Collector(term.grading(self.assignment), scratch / "read")
+        self.collector = Collector(term.grading(self.assignment), scratch)
         self.assigned = term.assigned(name)
-        self.unpacked = 0
 
     def find(self) -> list[HandIn]:
         """Return all hand-ins, with attempts numbered in order of time."""
@@ -125,17 +123,14 @@ class Finder:
                 key = hand_in.owners
                 same = [other for other in found[key] if key and other.digest == hand_in.digest]
                 found[key] += [] if same else [hand_in]
-        counted = []
-        names: dict[str, int] = defaultdict(int)
+        named = []
         for owners, hand_ins in found.items():
             hand_ins.sort(key=lambda one: one.when)
             for number, one in enumerate(hand_ins, 1):
                 who = "+".join(student.id for student in owners) or one.entry
-                name = f"{who} attempt {number if owners else 1}"
-                names[name] += 1
-                again = f" ({names[name]})" if names[name] > 1 else ""
-                counted.append(replace(one, submission=replace(one.submission, name=name + again)))
-        return counted
+                named.append((f"{who} attempt {number if owners else 1}", one))
+        submissions = with_unique_names((name, one.submission) for name, one in named)
+        return [replace(h, submission=s) for (_, h), s in zip(named, submissions, strict=True)]
 
     def _entries(self, folder: Path, depth: int, times: dict[str, datetime]) -> Iterator[_Entry]:
         """Yield the entries of a folder, one per student. Folders of a whole class are searched."""
@@ -151,7 +146,8 @@ class Finder:
                 continue
             entry = self._entry(path, gradescope)
             if not (entry.owners or entry.platform) and depth < 3 and self._is_class(path):
-                yield from self._entries(self._folder(path), depth + 1, times)
+                below = path if path.is_dir() else self.collector.unpack(path)
+                yield from self._entries(below, depth + 1, times)
                 continue
             if student := self.assigned.get(printable(entry.name)):
                 entry.owners = {student}
@@ -164,18 +160,6 @@ class Finder:
             first = entries.setdefault(entry.name, entry)
             first.paths.append(path)
         yield from entries.values()
-
-    def _folder(self, path: Path) -> Path:
-        """Return the folder itself, or a new folder with the contents of a ZIP."""
-        if path.is_dir():
-            return path
-        self.unpacked += 1
-        folder = self.scratch / f"class-{self.unpacked}"
-        try:
-            unpack(path, folder)
-        except BadArchive as error:
-            raise CourseError(str(error)) from None
-        return folder
 
     def _is_unpacked(self, path: Path) -> bool:
         return path.is_relative_to(self.scratch)
@@ -275,8 +259,7 @@ class Finder:
         The files are read from a fresh clone, because the settings of a student's repository can
         name programs for Git to run.
         """
-        self.unpacked += 1
-        bare = self.scratch / f"clone-{self.unpacked}"
+        bare = self.collector.new_folder()
         _git("clone", "--quiet", "--bare", "--no-local", clone.resolve(), bare)
         at = self.assignment.at
         until = [f"--before={at.isoformat()}"] if at else []

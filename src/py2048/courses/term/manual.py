@@ -70,7 +70,7 @@ def decisions(table: CsvTable, settings: TermSettings, roster: Roster) -> Decisi
             elif item in manual.items:
                 raise CourseError(f"{item!r} of {who!r} appears twice")
             elif item:
-                manual.items[item] = parse_marks(assignment, settings, item, marks)
+                manual.items[item] = parse_marks(assignment, item, marks)
             elif marks:
                 raise CourseError(f"the marks {marks!r} have no item: fill in the item")
         except CourseError as error:
@@ -79,14 +79,13 @@ def decisions(table: CsvTable, settings: TermSettings, roster: Roster) -> Decisi
     return found
 
 
-def parse_marks(assignment: Assignment, settings: TermSettings, item: str, marks: str) -> Fraction:
+def parse_marks(assignment: Assignment, item: str, marks: str) -> Fraction:
     """Parse the number for an item and check its range.
 
     Raises:
         CourseError: If the item is unknown, or the number is invalid or out of range.
     """
-    tasks = get_course(assignment.course or settings.course).grading().tasks
-    most = {task.id: Fraction(task.marks) for task in tasks}
+    most = {t.id: Fraction(t.marks) for t in get_course(assignment.course).grading().tasks}
     most |= {name: Fraction(str(value)) for name, value in assignment.rubric.items()}
     known = {*most, "total", "late", "attempt"}
     if item not in known:
@@ -166,8 +165,8 @@ class Term:
 
     def grading(self, assignment: Assignment) -> Grading:
         """Return an assignment's tasks with their checks."""
-        grading = get_course(assignment.course or self.settings.course).grading()
-        return grading.only(assignment.tasks).in_language(self.settings.language)
+        grading = get_course(assignment.course).grading().only(assignment.tasks)
+        return grading.in_language(self.settings.language)
 
     def hand_ins(self, name: str) -> Path:
         """Return the folder of an assignment's hand-ins."""

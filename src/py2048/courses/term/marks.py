@@ -212,23 +212,12 @@ def _row(mark: Mark, tasks: int) -> list[object]:
     student, one = mark.student or Student(""), mark.hand_in
     failed = mark.report is None or bool(mark.report.failure)
     given = mark.manual.items
+    who = student.id, mark.name, student.email, student.section
+    when = (f"{one.when:%Y-%m-%d %H:%M}", mark.attempt) if one else ("", "")
     own = [""] * tasks if failed else [task.score for task in mark.tasks]
     rubric = [number(given[item]) if item in given else "" for item in mark.assignment.rubric]
-    total = mark.total
-    return [
-        student.id,
-        mark.name,
-        student.email,
-        student.section,
-        f"{one.when:%Y-%m-%d %H:%M}" if one else "",
-        mark.attempt if one else "",
-        len(mark.attempts),
-        *own,
-        *rubric,
-        "" if failed else number(mark.earned),
-        number(mark.days_late) if one else "",
-        "" if total is None else number(total),
-        "" if failed else number(mark.possible),
-        " ".join(mark.manual.comments),
-        mark.problem,
-    ]
+    late = number(mark.days_late) if one else ""
+    total = "" if mark.total is None else number(mark.total)
+    earned, possible = ("" if failed else number(sum_) for sum_ in (mark.earned, mark.possible))
+    end = earned, late, total, possible, " ".join(mark.manual.comments), mark.problem
+    return [*who, *when, len(mark.attempts), *own, *rubric, *end]

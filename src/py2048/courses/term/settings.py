@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import operator
 import os
 import re
 import secrets
@@ -18,8 +16,8 @@ from zoneinfo import ZoneInfo
 import msgspec
 from msgspec import Meta, Struct
 
-from py2048.core.errors import CourseError, did_you_mean, os_errors_as, shown
-from py2048.courses import course_names, get_course, read_toml, write_new
+from py2048.core.errors import CourseError, did_you_mean, os_errors_as
+from py2048.courses import convert, course_names, get_course, read_toml, write_new
 from py2048.courses.term.tables import replace_file
 
 DAY = timedelta(days=1)
@@ -35,7 +33,10 @@ class Late(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Assignment(Struct, frozen=True, forbid_unknown_fields=True):
-    """Settings of an assignment. ``tasks`` may select some of the course's tasks."""
+    """Settings of an assignment. ``tasks`` may select some of the course's tasks.
+
+    ``course`` is the term's course if it is not set in the file.
+    """
 
     title: str
     due: datetime
@@ -105,32 +106,10 @@ def read_settings(folder: Path) -> TermSettings:
     assignments = data.get("assignments")
     if isinstance(assignments, dict):
         for name, value in assignments.items():
-            _convert(value, Assignment, path, f"assignments.{name}")
-    settings = _resolved(_convert(data, TermSettings, path, ""), path)
+            convert(value, Assignment, path, f"assignments.{name}")
+    settings = _resolved(convert(data, TermSettings, path), path)
     _check(settings, path)
     return settings
-
-
-def _convert(data: Any, kind: Any, path: Path, above: str) -> Any:
-    """Convert `data` to `kind`. If that fails, raise an error with the key and its value."""
-    try:
-        return msgspec.convert(data, kind)
-    except msgspec.ValidationError as error:
-        reason, _, place = str(error).partition(" - at `$")
-        keys = [above, *place.rstrip("`").strip(".").replace("[...]", "").split(".")]
-        keys = [key for key in keys if key]
-        if "unknown field" in reason:
-            word = reason.split("`")[1]
-            field = Late if keys[-1:] == ["late"] else kind
-            near = did_you_mean(word, field.__struct_fields__)
-            raise CourseError(f"{path}: {'.'.join([*keys, word])} is not a setting{near}") from None
-        below = [key for key in keys if key != above]
-        try:
-            value = f" = {shown(functools.reduce(operator.getitem, below, data))}" if below else ""
-        except (KeyError, TypeError):
-            value = ""
-        where = f"{'.'.join(keys)}{value}: " if keys else ""
-        raise CourseError(f"{path}: {where}{reason[:1].lower()}{reason[1:]}") from None
 
 
 def _check(settings: TermSettings, path: Path) -> None:
@@ -140,7 +119,7 @@ def _check(settings: TermSettings, path: Path) -> None:
     for name, assignment in settings.assignments.items():
         if not name.replace("-", "").replace("_", "").isalnum() or not name.isascii():
             raise CourseError(f"{path}: assignments.{name}: use letters, digits, - and _ only")
-        ids = {task.id for task in get_course(assignment.course or settings.course).grading().tasks}
+        ids = {task.id for task in get_course(assignment.course).grading().tasks}
         for key, known in (("tasks", ids), ("hidden_tasks", ids | {"all"})):
             for id_ in getattr(assignment, key):
                 if id_ not in known:
@@ -177,7 +156,7 @@ def _resolved(settings: TermSettings, path: Path) -> TermSettings:
         assignments={
             name: msgspec.structs.replace(
                 each,
-                course=resolved(each.course),
+                course=resolved(each.course or settings.course),
                 due=localized(each.due),
                 hidden_until=localized(each.hidden_until),
                 at=localized(each.at),
