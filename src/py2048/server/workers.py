@@ -9,6 +9,7 @@ import resource
 import signal
 import time
 from collections.abc import Callable
+from multiprocessing import forkserver
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any, NamedTuple, cast
@@ -58,6 +59,9 @@ class Worker:
         self._process: BaseProcess | None = None
         self._pipe: Connection[Any, Any] | None = None
         self._is_closed = False
+        self._context = multiprocessing.get_context("forkserver")
+        self._context.set_forkserver_preload(["py2048.server.app", "py2048.app.storage.store"])
+        forkserver.ensure_running()  # before the first call, because the imports take seconds
 
     def run(self, call: Callable[..., object], *args: object) -> Outcome:
         """Run a call that reports no progress.
@@ -76,10 +80,8 @@ class Worker:
         """
         if not (self._is_closed or (self._process and self._process.is_alive())):
             self.stop()
-            context = multiprocessing.get_context("forkserver")
-            context.set_forkserver_preload(["py2048.server.app"])
-            self._pipe, theirs = context.Pipe()
-            process = context.Process(target=_serve, args=(theirs,), daemon=True)
+            self._pipe, theirs = self._context.Pipe()
+            process = self._context.Process(target=_serve, args=(theirs,), daemon=True)
             process.start()
             self._process = process
             theirs.close()
