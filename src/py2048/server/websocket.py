@@ -68,13 +68,9 @@ async def play(site: Site, websocket: WebSocket) -> None:
             return
         cookies = [(b"set-cookie", each.encode()) for each in user.cookies]
         await websocket.accept(headers=cookies)
+        caller = Caller(address, account.id)
         connection = ClientConnection(
-            account.id,
-            user.session,
-            site=site,
-            rooms=rooms,
-            owner=account,
-            caller=Caller(address, account.id),
+            account.id, user.session, site=site, rooms=rooms, owner=account, caller=caller
         )
         if socket:
             connection.write_now = socket.write_now
@@ -403,14 +399,9 @@ class ClientConnection(Client):
         await room.ready()  # The copy must not contain changes that have not been saved.
         game = room.game
         game.check_offline(message.number)
-        played = await self.site.admission.do_here(
-            "offline",
-            self.caller,
-            replay_offline,
-            game.tracked.copy(),
-            message.turns,
-            message.category,
-        )
+        facts = game.tracked.copy(), message.turns, message.category
+        do_here = self.site.admission.do_here
+        played = await do_here("offline", self.caller, replay_offline, *facts)
         room = await self._own_room()
         if not room.game.has_same_turns(game):  # it was reloaded
             raise ActionRejected("gap", _("the game has changed since the previous action"))
