@@ -30,7 +30,7 @@ sys.path[:0] = [str(ROOT), *(str(ROOT / "tests" / each) for each in ("server", "
 from py2048 import Game, get_rules, make_player  # noqa: E402 - after the path
 from py2048.app.session import Session, open_session  # noqa: E402
 from py2048.app.storage import GameChange, Store, open_store  # noqa: E402
-from py2048.app.storage.records import enter_records  # noqa: E402
+from py2048.app.storage.records import NAMED, enter_records  # noqa: E402
 from py2048.app.storage.schema import accounts, records, rounds  # noqa: E402
 from py2048.core.fairness import draws_of  # noqa: E402
 from py2048.core.game.turn import encode_turn  # noqa: E402
@@ -137,7 +137,7 @@ def finish(
     row = {"game_id": game_id, "owner": owner, "mode": mode, "day": day or None, "secret": SECRET}
     with store.write() as connection:
         connection.execute(sa.insert(rounds), row)
-        enter_records(connection, records.c.id == game_id)  # for the daily leaderboard
+        enter_records(connection, NAMED.where(records.c.id == game_id))  # for the daily leaderboard
 
 
 def deal(store: Store) -> str:

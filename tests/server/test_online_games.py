@@ -126,19 +126,22 @@ def finish(games: GameService, mode: str, *, undo: bool = False) -> OnlineGame:
 def test_a_finished_game_counts_where_it_belongs(
     games: GameService, mode: str, undo: bool, board: str
 ) -> None:
-    """Finishing verifies a game and gives it the category of its mode or help, once."""
+    """A game that is drawn here gets the record that its verification gives, once."""
     game = finish(games, mode, undo=undo)
-    assert games.finish(game.id) == board
+    saved = games.store.games.find(game.id)
+    assert saved is not None
+    verified = games_module.replayed(saved, game.info).record()
+    assert games.finish(game.id, game.drawn()) == board
     assert games.finish(game.id) is None
     found = record_of(games, game.id)
     assert found is not None
     summary, record = found
+    assert replace(record, finished=verified.finished) == verified
     assert (summary.category, summary.score) == (board, game.session.game.score)
     check_fair(record, game.info.secret, game.commitment)
     assert record.to_json() == games.record_text(game.id)
     again = games.load(game.id)
-    assert again.is_over
-    assert again.secret == game.info.secret
+    assert (again.is_over, again.secret, again.drawn()) == (True, game.info.secret, None)
 
 
 def test_the_record_tells_when_the_game_began(games: GameService) -> None:
@@ -185,9 +188,7 @@ def test_a_game_with_a_record_stays_as_it_is(games: GameService) -> None:
 def test_a_forged_game_does_not_count(games: GameService) -> None:
     """A tile changed in the store fails the verification, and no record is created."""
     game = finish(games, "ranked")
-    saved = games.store.games.find(game.id)
-    assert saved is not None
-    code = saved.turns[3]
+    code = game.tracked.codes[3]
     forged = code[0] + ("2" if code[1] == "1" else "1") + code[2]
     with games.store.write() as connection:
         turn = sa.update(turns).where(turns.c.game_id == game.id, turns.c.ply == 3)

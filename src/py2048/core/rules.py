@@ -453,8 +453,8 @@ class Rules:
         }
         return f"{self.name}:" + ",".join(f"{key}={value}" for key, value in changes.items())
 
-    @classmethod
-    def parse(cls, text: str) -> Rules:
+    @staticmethod
+    def parse(text: str) -> Rules:
         """Parse rules; the inverse of ``str``.
 
         The text is the name of a preset (``classic:size=5x5``), a size (``2x3`` means ``classic``
@@ -466,21 +466,25 @@ class Rules:
                 fix it.
         """
         check_kind(text, str, RulesError, "rules as text: give a string such as 'classic'")
-        name, colon, rest = text.strip().partition(":")
-        if not name or "=" in name:
-            raise RulesError(f"{shown(text)} does not start with a name, such as classic:size=5x5")
-        changes = parse_changes(rest) if colon else {}
-        is_complete = (
-            len(changes) == len(fields(Rules)) - 1
-        )  # If all settings are given, a name such as 3x3 does not set the size.
-        if not is_complete and re.fullmatch(r"[0-9]+[xX][0-9]+", name):
-            name = name.lower()
-            changes = _changes_for_size(name, changes)
-        if name in PRESETS:
-            return replace(_preset(name), **changes)
-        if not changes:
-            raise RulesError(f"there are no rules named {unknown(name, PRESETS)}")
-        return cls(name, **changes)
+        return _parsed(text)
+
+
+@lru_cache(maxsize=1024)
+def _parsed(text: str) -> Rules:
+    name, colon, rest = text.strip().partition(":")
+    if not name or "=" in name:
+        raise RulesError(f"{shown(text)} does not start with a name, such as classic:size=5x5")
+    changes = parse_changes(rest) if colon else {}
+    # If all settings are given, a name such as 3x3 does not set the size.
+    is_complete = len(changes) == len(fields(Rules)) - 1
+    if not is_complete and re.fullmatch(r"[0-9]+[xX][0-9]+", name):
+        name = name.lower()
+        changes = _changes_for_size(name, changes)
+    if name in PRESETS:
+        return replace(_preset(name), **changes)
+    if not changes:
+        raise RulesError(f"there are no rules named {unknown(name, PRESETS)}")
+    return Rules(name, **changes)
 
 
 def _changes_for_size(name: str, changes: dict[str, Any]) -> dict[str, Any]:

@@ -68,13 +68,9 @@ async def play(site: Site, websocket: WebSocket) -> None:
             return
         cookies = [(b"set-cookie", each.encode()) for each in user.cookies]
         await websocket.accept(headers=cookies)
+        caller = Caller(address, account.id)
         connection = ClientConnection(
-            account.id,
-            user.session,
-            site=site,
-            rooms=rooms,
-            owner=account,
-            caller=Caller(address, account.id),
+            account.id, user.session, site=site, rooms=rooms, owner=account, caller=caller
         )
         if socket:
             connection.write_now = socket.write_now
@@ -362,7 +358,7 @@ class ClientConnection(Client):
             self._second_hint = self.rooms.start(sending)
 
     async def _level(self, rules: Rules, text: str) -> Level | None:
-        """Return the level named by `text`. The player's own level is fitted once for the rules."""
+        """Return the named level. The player's own level is estimated once and then reused."""
         if text != ME:
             return parse_level(text)
         if self._own_level is None or self._own_level[0] != rules:

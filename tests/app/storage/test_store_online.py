@@ -29,7 +29,7 @@ from py2048.app.storage import (
     schema,
 )
 from py2048.app.storage.database import insert_new
-from py2048.app.storage.records import enter_records
+from py2048.app.storage.records import NAMED, enter_records
 from py2048.app.storage.schema import games as games_table
 from py2048.app.storage.summaries import COUNTED, count_records
 from py2048.app.storage.values import PuzzleAnswer, utc_now
@@ -321,7 +321,7 @@ def fill(store: Store, first: int, count: int) -> None:
     with store.write() as connection:
         for name in people:
             row = {"id": name, "name": name, "name_key": name, "generation": 0, "created": "2048"}
-            connection.execute(insert_new(connection, schema.accounts), row)
+            connection.execute(insert_new(connection.dialect, schema.accounts), row)
         finished = [
             {**columns, "id": f"r{number}", "owner": people[number % 2 * (number // 2 % 30)],
              "category": ("ranked", "computer")[number % 6 == 4],
@@ -336,7 +336,7 @@ def fill(store: Store, first: int, count: int) -> None:
         kept = [{"game_id": row["id"], "owner": row["owner"], **reviewed} for row in finished]
         connection.execute(sa.insert(schema.reviews), kept)
         for name in people:
-            enter_records(connection, schema.records.c.owner == name)
+            enter_records(connection, NAMED.where(schema.records.c.owner == name))
         going_on = [
             {**columns, "id": f"g{number}", "owner": f"guest {number}", "start": "", "length": 1,
              "updated": "2048", "position": 1, "score": 0, "is_over": False, "revision": 1,

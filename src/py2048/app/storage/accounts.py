@@ -11,7 +11,7 @@ from sqlalchemy.engine import Connection
 from py2048.app.storage.battles import forget_player
 from py2048.app.storage.database import Repository, lock_rows
 from py2048.app.storage.online import ensure_accounts
-from py2048.app.storage.records import enter_records
+from py2048.app.storage.records import NAMED, enter_records
 from py2048.app.storage.schema import (
     OWNED_TABLES,
     accounts,
@@ -36,6 +36,7 @@ from py2048.app.storage.values import (
 _ACCOUNT = sa.select(
     *(column for column in accounts.c if column.name != "name_key"), names.c.bot_of
 ).outerjoin(names, names.c.account == accounts.c.id)
+_ACCOUNT_BY_ID = _ACCOUNT.where(accounts.c.id == sa.bindparam("id"))
 
 
 class Accounts(Repository):
@@ -47,7 +48,7 @@ class Accounts(Repository):
 
     def find(self, account_id: str) -> Account | None:
         """Return the account with this id, or None if it does not exist."""
-        return self._database.one(Account, _ACCOUNT.where(accounts.c.id == account_id))
+        return self._database.one(Account, _ACCOUNT_BY_ID, id=account_id)
 
     def find_name(self, name: str) -> Account | None:
         """Return the account with the same normalised name, or None if there is none."""
@@ -68,8 +69,8 @@ class Accounts(Repository):
             _take_name(connection, account_id, name)
             _set_password(connection, account_id, password)
             _set_codes(connection, account_id, codes)
-            enter_records(connection, records.c.owner == account_id)
-            row = connection.execute(_ACCOUNT.where(accounts.c.id == account_id)).one()
+            enter_records(connection, NAMED.where(records.c.owner == account_id))
+            row = connection.execute(_ACCOUNT_BY_ID, {"id": account_id}).one()
         return Account(**row._mapping)
 
     def set_password(self, account_id: str, password: str) -> None:

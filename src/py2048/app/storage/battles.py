@@ -164,7 +164,7 @@ def _create(connection: Connection, battle_id: str, rules: str, minutes: int, se
 
 def _seat(connection: Connection, battle_id: str, account: str, seat: int) -> None:
     row = {"battle_id": battle_id, "seat": seat, "account": account, "has_left": False}
-    connection.execute(insert_new(connection, battle_players), row)
+    connection.execute(insert_new(connection.dialect, battle_players), row)
 
 
 def _change(battle_id: str, seat: int) -> sa.Update:

@@ -9,7 +9,7 @@ from operator import attrgetter
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from py2048.app.storage.database import Repository, upsert
+from py2048.app.storage.database import Repository, is_sqlite, upsert
 from py2048.app.storage.records import retract_records
 from py2048.app.storage.schema import games, json_text, milestones, reviews
 from py2048.app.storage.values import GameChange, utc_now
@@ -68,28 +68,24 @@ class Changes(Repository):
             The ids of games whose changes were not written, because another process has changed the
             games.
         """
-        ordered, on_sqlite = sorted(changes, key=attrgetter("id")), self._database.is_sqlite
+        ordered = sorted(changes, key=attrgetter("id"))
         try:
             with self._database.write() as connection:
-                if not _write(connection, ordered, on_sqlite=on_sqlite):
+                if not _write(connection, ordered):
                     raise StaleGameError("a change is stale")  # roll back
         except StaleGameError:
             with self._database.write() as connection:
-                return {
-                    each.id
-                    for each in ordered
-                    if not _write(connection, [each], on_sqlite=on_sqlite)
-                }
+                return {each.id for each in ordered if not _write(connection, [each])}
         return set()
 
 
-def _write(connection: Connection, changes: Sequence[GameChange], *, on_sqlite: bool) -> bool:
+def _write(connection: Connection, changes: Sequence[GameChange]) -> bool:
     """Write changes; return False if any game is stale.
 
     If there are several changes and a game is stale, the caller must roll back. A single stale
     change writes nothing.
     """
-    now = utc_now()
+    now, on_sqlite = utc_now(), is_sqlite(connection.engine)
     rows = [(*_facts(each), _extra_text(each), now, each.id, each.seen) for each in changes]
     if on_sqlite:
         advanced = connection.exec_driver_sql(_ADVANCE, rows)
@@ -110,7 +106,7 @@ def _write(connection: Connection, changes: Sequence[GameChange], *, on_sqlite: 
         for reached in change.reached:
             query = sa.select(games.c.owner, games.c.rules).where(games.c.id == change.id)
             row = *connection.execute(query).one(), *reached, change.id
-            statement = upsert(connection, milestones, falling="millis")
+            statement = upsert(connection.dialect, milestones, falling="millis")
             connection.execute(statement, dict(zip(milestones.c.keys(), row, strict=True)))
     # An undo may reopen a finished game, which makes the game's review invalid.
     undone = [each.id for each in changes if each.revision - each.seen != len(each.turns)]

@@ -9,13 +9,14 @@ import sqlite3
 import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from functools import lru_cache
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
 import sqlalchemy.exc
-from sqlalchemy.engine import URL, Connection, Engine, Row, make_url
+from sqlalchemy.engine import URL, Connection, Dialect, Engine, Row, make_url
 from sqlalchemy.exc import ArgumentError
 from sqlalchemy.pool import QueuePool
 from sqlalchemy.sql.dml import Insert
@@ -139,7 +140,7 @@ def _begin_sqlite(connection: Connection) -> None:
     # Writers lock the database when their transaction begins. If two transactions started with a
     # read, their later writes would fail instead of waiting for each other.
     writes = connection.get_execution_options().get(WRITES)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+    connection.connection.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
 def _postgresql_engine(url: URL, timeout_s: float) -> Engine:
@@ -230,19 +231,22 @@ class Database:
         with storage_errors(self.name), self._write_lock, self._writer.begin() as connection:
             yield connection
 
-    def one(self, kind: Callable[..., T], query: sa.Select[Any]) -> T | None:
+    def one(self, kind: Callable[..., T], query: sa.Select[Any], **values: object) -> T | None:
         """Return the only row of a query, converted by `kind`, or `None` if there is no row."""
-        return next(iter(self.all(kind, query)), None)
+        return next(iter(self.all(kind, query, **values)), None)
 
-    def all(self, kind: Callable[..., T], query: sa.Select[Any]) -> list[T]:
+    def all(self, kind: Callable[..., T], query: sa.Select[Any], **values: object) -> list[T]:
         """Return the rows of a query, converting each row by calling `kind` with its columns."""
-        with self.read() as connection:
-            return [kind(**row._mapping) for row in connection.execute(query)]
+        return [kind(**row._mapping) for row in self.rows(query, **values)]
 
-    def rows(self, query: sa.Select[Any]) -> Sequence[Row[Any]]:
-        """Return the rows of a query."""
+    def rows(self, query: sa.Select[Any], **values: object) -> Sequence[Row[Any]]:
+        """Return the rows of a query.
+
+        Building a query takes longer than running it, so frequent queries are constants with
+        parameters.
+        """
         with self.read() as connection:
-            return connection.execute(query).all()
+            return connection.execute(query, values).all()
 
     def value(self, query: sa.Select[Any]) -> Any:
         """Return the first column of a query's first row, or `None` if there is no row."""
@@ -297,24 +301,25 @@ class Repository:
 # Upserts, whose syntax depends on the dialect
 
 
+@lru_cache
 def upsert(
-    connection: Connection,
+    dialect: Dialect,
     table: sa.Table,
     *,
     rising: str | None = None,
     falling: str | None = None,
-    sums: Collection[str] = (),
+    sums: tuple[str, ...] = (),
 ) -> Insert:
     """Return a statement that inserts a row or, if its primary key exists, updates that row.
 
     Args:
-        connection: Determines the SQL dialect.
+        dialect: SQL dialect of the connection.
         table: Table to insert into.
         rising: A column that may only increase. Rows without a higher value are ignored.
         falling: A column that may only decrease. Rows without a lower value are ignored.
         sums: Columns whose new values are added to the stored values.
     """
-    insert = _insert(connection, table)
+    insert = _insert(dialect, table)
     changed = {each.name: insert.excluded[each.name] for each in table.c if not each.primary_key}
     for name in sums:
         changed[name] += table.c[name]
@@ -325,12 +330,13 @@ def upsert(
     return statement
 
 
-def insert_new(connection: Connection, table: sa.Table) -> Insert:
+@lru_cache
+def insert_new(dialect: Dialect, table: sa.Table) -> Insert:
     """Return a statement that inserts a row unless the row violates a unique index.
 
     The statement's `rowcount` is 1 if the row was inserted, and 0 otherwise.
     """
-    statement: Insert = _insert(connection, table).on_conflict_do_nothing()
+    statement: Insert = _insert(dialect, table).on_conflict_do_nothing()
     return statement.execution_options(preserve_rowcount=True)
 
 
@@ -340,8 +346,8 @@ def lock_rows(connection: Connection, column: sa.Column[Any], values: Collection
     connection.execute(sa.update(column.table).where(column.in_(values)).values({column: column}))
 
 
-def _insert(connection: Connection, table: sa.Table) -> Any:
-    return importlib.import_module(f"sqlalchemy.dialects.{connection.dialect.name}").insert(table)
+def _insert(dialect: Dialect, table: sa.Table) -> Any:
+    return importlib.import_module(f"sqlalchemy.dialects.{dialect.name}").insert(table)
 
 
 # Errors

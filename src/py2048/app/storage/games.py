@@ -22,6 +22,11 @@ _TURNS = (
 )
 
 
+_BY_ID = sa.select(games).where(games.c.id == sa.bindparam("id"))
+_LOCKED = _BY_ID.with_for_update()
+_DELETE = sa.delete(games).where(games.c.id == sa.bindparam("id"))
+
+
 class SavedGames(Repository):
     """The games in progress.
 
@@ -33,11 +38,11 @@ class SavedGames(Repository):
     def add(self, game: SavedGame) -> None:
         """Insert a game without its turns, unless a game with the same id exists."""
         with self._database.write() as connection:
-            connection.execute(insert_new(connection, games), row_of(game))
+            connection.execute(insert_new(connection.dialect, games), row_of(game))
 
     def find(self, game_id: str) -> SavedGame | None:
         """Return a game in progress, or `None` if it is unknown, finished or discarded."""
-        return next(iter(self._with_turns(sa.select(games).where(games.c.id == game_id))), None)
+        return next(iter(self._with_turns(_BY_ID, id=game_id)), None)
 
     def change_since(self, game_id: str, revision: int, length: int) -> GameChange | None:
         """Return all changes to a game since a revision that had `length` turns.
@@ -47,13 +52,11 @@ class SavedGames(Repository):
         """
         new = turns.c.game_id == game_id, turns.c.ply >= length
         with self._database.read() as connection:
-            row = connection.execute(sa.select(games).where(games.c.id == game_id)).one_or_none()
+            row = connection.execute(_BY_ID, {"id": game_id}).one_or_none()
             if row is None:
                 return None
-            query = sa.select(turns.c.ply, turns.c.code, turns.c.millis).where(*new)
-            added = connection.execute(
-                query.where(turns.c.ply < row.length).order_by(turns.c.ply)
-            ).all()
+            query = sa.select(turns.c.ply, turns.c.code, turns.c.millis).order_by(turns.c.ply)
+            added = connection.execute(query.where(*new, turns.c.ply < row.length)).all()
         return GameChange(
             id=game_id, seen=revision, revision=row.revision, length=row.length,
             position=row.position, score=row.score, is_over=row.is_over, undos=row.undos,
@@ -108,10 +111,10 @@ class SavedGames(Repository):
         with self._database.write() as connection:
             remove_game(connection, game_id, revision)
 
-    def _with_turns(self, query: sa.Select[Any]) -> list[SavedGame]:
+    def _with_turns(self, query: sa.Select[Any], **values: object) -> list[SavedGame]:
         """Run a query for games, and load their turns."""
         with self._database.read() as connection:
-            rows = connection.execute(query).all()
+            rows = connection.execute(query, values).all()
             played: dict[str, list[tuple[str, int | None]]] = {row.id: [] for row in rows}
             for game_id, code, millis in connection.execute(_TURNS, {"ids": list(played)}):
                 played[game_id].append((code, millis))
@@ -124,8 +127,7 @@ def lock_game(connection: Connection, game_id: str, revision: int) -> Row[Any] |
     Raises:
         StaleGameError: If another process has changed the game.
     """
-    query = sa.select(games).where(games.c.id == game_id).with_for_update()
-    game = connection.execute(query).one_or_none()
+    game = connection.execute(_LOCKED, {"id": game_id}).one_or_none()
     if game is not None and game.revision != revision:
         raise StaleGameError(
             f"game {game_id} was changed by another window (its revision is {game.revision},"
@@ -137,7 +139,7 @@ def lock_game(connection: Connection, game_id: str, revision: int) -> Row[Any] |
 def remove_game(connection: Connection, game_id: str, revision: int) -> Row[Any] | None:
     """Lock a game with `lock_game`, and delete the game in the same transaction."""
     game = lock_game(connection, game_id, revision)
-    connection.execute(sa.delete(games).where(games.c.id == game_id))
+    connection.execute(_DELETE, {"id": game_id})
     return game
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
@@ -16,6 +17,14 @@ MIN_GUEST_TURNS = 10  # shorter games of guests are deleted earlier
 
 _HAS_RECORD = sa.exists().where(records.c.id == games.c.id)
 _INFO = sa.select(rounds, accounts.c.name).outerjoin(accounts, accounts.c.id == rounds.c.owner)
+_INFO_BY_ID = _INFO.where(rounds.c.game_id == sa.bindparam("game_id"))
+_OPEN = sa.select(games, rounds.c.mode, rounds.c.day, accounts.c.name).limit(sa.bindparam("most"))
+_OPEN = _OPEN.join(rounds, rounds.c.game_id == games.c.id)
+_OPEN = _OPEN.join(accounts, accounts.c.id == games.c.owner)
+_OPEN = _OPEN.order_by(games.c.updated.desc(), games.c.id)
+_OPEN_OF = _OPEN.where(games.c.owner == sa.bindparam("owner"), games.c.is_over.is_(False))
+_OPEN_BY_ID = _OPEN.where(games.c.id == sa.bindparam("id"))
+_INSERT = sa.insert(games)
 
 
 class OnlineGames(Repository):
@@ -35,7 +44,7 @@ class OnlineGames(Repository):
 
     def info(self, game_id: str) -> OnlineGameInfo | None:
         """Return the server's data about a game, or None if no server created the game."""
-        return self._database.one(OnlineGameInfo, _INFO.where(rounds.c.game_id == game_id))
+        return self._database.one(OnlineGameInfo, _INFO_BY_ID, game_id=game_id)
 
     def daily(self, owner: str, day: str) -> OnlineGameInfo | None:
         """Return an account's game for a day's challenge, or None."""
@@ -45,12 +54,9 @@ class OnlineGames(Repository):
     def daily_results(self, owner: str, since: str) -> list[DailyResult]:
         """Return an account's daily games since a day, oldest first."""
         columns = rounds.c.day, rounds.c.game_id, rounds.c.streak
-        query = (
-            sa.select(*columns, records.c.category, records.c.score)
-            .outerjoin(records, records.c.id == rounds.c.game_id)
-            .where(rounds.c.owner == owner, rounds.c.day >= since)
-            .order_by(rounds.c.day)
-        )
+        query = sa.select(*columns, records.c.category, records.c.score).order_by(rounds.c.day)
+        query = query.outerjoin(records, records.c.id == rounds.c.game_id)
+        query = query.where(rounds.c.owner == owner, rounds.c.day >= since)
         return self._database.all(DailyResult, query)
 
     def longest_streak(self, owner: str) -> int:
@@ -65,12 +71,9 @@ class OnlineGames(Repository):
             day: Date, such as ``2048-01-31``.
             limit: Maximum number of games.
         """
-        query = (
-            sa.select(records.c.score, records.c.max_tile)
-            .join(rounds, rounds.c.game_id == records.c.id)
-            .where(rounds.c.day == day, records.c.category == "daily")
-            .limit(limit)
-        )
+        query = sa.select(records.c.score, records.c.max_tile).limit(limit)
+        query = query.join(rounds, rounds.c.game_id == records.c.id)
+        query = query.where(rounds.c.day == day, records.c.category == "daily")
         return [(row.score, row.max_tile) for row in self._database.rows(query)]
 
     def day_secret(self, day: str, fresh: str) -> str:
@@ -78,7 +81,9 @@ class OnlineGames(Repository):
         secret = self.find_day_secret(day)
         if secret is None:
             with self._database.write() as connection:
-                connection.execute(insert_new(connection, days), {"day": day, "secret": fresh})
+                connection.execute(
+                    insert_new(connection.dialect, days), {"day": day, "secret": fresh}
+                )
             secret = self.find_day_secret(day)
         return secret or fresh
 
@@ -89,11 +94,11 @@ class OnlineGames(Repository):
 
     def open_games(self, owner: str, *, limit: int = 1000) -> list[OpenGame]:
         """Return an account's games in progress, most recently changed first."""
-        return self._open(games.c.owner == owner, games.c.is_over.is_(False), limit=limit)
+        return self._open(_OPEN_OF, owner=owner, most=limit)
 
     def open_game(self, game_id: str) -> OpenGame | None:
         """Return a game that is in progress or whose last move can be undone, or None."""
-        return next(iter(self._open(games.c.id == game_id, limit=1)), None)
+        return next(iter(self._open(_OPEN_BY_ID, id=game_id, most=1)), None)
 
     def live(self, ids: Collection[str]) -> list[OpenGame]:
         """Return up to 20 of the given games that can be watched, most recently changed first.
@@ -102,18 +107,10 @@ class OnlineGames(Repository):
         `py2048.core.fairness`.
         """
         may_watch = games.c.length > 0, games.c.is_over.is_(False), rounds.c.day.is_(None)
-        return self._open(games.c.id.in_(ids), *may_watch, limit=20)
+        return self._open(_OPEN.where(games.c.id.in_(ids), *may_watch), most=20)
 
-    def _open(self, *conditions: sa.ColumnElement[bool], limit: int) -> list[OpenGame]:
-        query = (
-            sa.select(games, rounds.c.mode, rounds.c.day, accounts.c.name)
-            .join(rounds, rounds.c.game_id == games.c.id)
-            .join(accounts, accounts.c.id == games.c.owner)
-            .where(*conditions)
-            .order_by(games.c.updated.desc(), games.c.id)
-            .limit(limit)
-        )
-        return [OpenGame.of(row) for row in self._database.rows(query)]
+    def _open(self, query: sa.Select[Any], **values: object) -> list[OpenGame]:
+        return [OpenGame.of(row) for row in self._database.rows(query, **values)]
 
     def orphans(self, *, spare: Collection[str] = (), limit: int = 100) -> list[str]:
         """Return the ids of server games that are over but have no record.
@@ -141,20 +138,15 @@ class OnlineGames(Repository):
             spare: Ids of games to keep, because they are open in a room.
             limit: Maximum number of games to delete, oldest first.
         """
-        useless = sa.and_(
-            ~games.c.is_over, games.c.length < MIN_GUEST_TURNS, games.c.updated < before
-        )
-        query = (
-            sa.select(games.c.id, games.c.owner)
-            .join(accounts, accounts.c.id == games.c.owner)
-            .where(games.c.started < before, useless, accounts.c.name.is_(None))
-            .where(games.c.id.not_in(spare))
-            .order_by(games.c.started)
-            .limit(limit)
+        is_short = games.c.length < MIN_GUEST_TURNS
+        useless = ~games.c.is_over, is_short, games.c.updated < before
+        query = sa.select(games.c.id, games.c.owner).order_by(games.c.started).limit(limit)
+        query = query.join(accounts, accounts.c.id == games.c.owner).where(
+            games.c.started < before, *useless, accounts.c.name.is_(None), games.c.id.not_in(spare)
         )
         if not (found := self._database.rows(query)):
             return
-        swept = sa.delete(games).where(games.c.id.in_([row.id for row in found]), useless)
+        swept = sa.delete(games).where(games.c.id.in_([row.id for row in found]), *useless)
         with self._database.write() as connection:
             gone = connection.scalars(swept.returning(games.c.id)).all()
             connection.execute(sa.delete(rounds).where(rounds.c.game_id.in_(gone)))
@@ -164,7 +156,7 @@ class OnlineGames(Repository):
 def ensure_accounts(connection: Connection, ids: Collection[str]) -> None:
     """Insert an account for each guest without an account, within a transaction."""
     rows = [{"id": each, "generation": 0, "created": utc_now()} for each in sorted(ids)]
-    connection.execute(insert_new(connection, accounts), rows)
+    connection.execute(insert_new(connection.dialect, accounts), rows)
 
 
 def insert_online_games(connection: Connection, new: Sequence[NewOnlineGame]) -> bool:
@@ -176,10 +168,9 @@ def insert_online_games(connection: Connection, new: Sequence[NewOnlineGame]) ->
     """
     ensure_accounts(connection, {each.game.owner for each in new})
     facts = [{column.name: getattr(each.info, column.name) for column in rounds.c} for each in new]
-    counted = insert_new(connection, rounds).execution_options(preserve_rowcount=True)
-    if connection.execute(counted, facts).rowcount < len(new):
+    if connection.execute(insert_new(connection.dialect, rounds), facts).rowcount < len(new):
         return False
-    connection.execute(sa.insert(games), [row_of(each.game) for each in new])
+    connection.execute(_INSERT, [row_of(each.game) for each in new])
     return True
 
 

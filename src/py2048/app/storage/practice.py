@@ -33,7 +33,7 @@ class Mistakes(Repository):
         """
         count = 0
         with self._database.write() as connection:
-            insert = insert_new(connection, mistakes)
+            insert = insert_new(connection.dialect, mistakes)
             for each in found:
                 row = {"owner": owner, **vars(each)}
                 if connection.execute(insert, row).rowcount:
@@ -125,10 +125,10 @@ class PuzzleAnswers(Repository):
         """
         with self._database.write() as connection:
             row = {"owner": owner, **vars(answer)}
-            if connection.execute(insert_new(connection, puzzle_answers), row).rowcount:
+            if connection.execute(insert_new(connection.dialect, puzzle_answers), row).rowcount:
                 rating, deviation = strength
                 row = {"puzzle": answer.puzzle, "rating": rating, "deviation": deviation}
-                connection.execute(upsert(connection, puzzle_ratings), row)
+                connection.execute(upsert(connection.dialect, puzzle_ratings), row)
                 return True
             latest = connection.execute(_latest(owner, 1)).one()
             again = {name: getattr(latest, name) for name in ("rating", "deviation")}

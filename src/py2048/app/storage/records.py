@@ -19,6 +19,7 @@ from py2048.core.errors import StaleGameError, StorageError
 
 _LISTED = [column for column in records.c if column.name not in ("record", "continued")]
 _SUMMARY = sa.select(*_LISTED)
+_SUMMARY_BY_ID = _SUMMARY.where(records.c.id == sa.bindparam("id"))
 _UNNAMED = tuple(column for column in _LISTED if column.name != "player")
 _ORDERS = {
     "score": (records.c.score.desc(), records.c.finished, records.c.id),
@@ -26,13 +27,14 @@ _ORDERS = {
 }
 _LEADER_COLUMNS = ("category", "rules", "owner", "score", "finished")
 _CASUAL = ("plain", "assisted")  # Categories that share a leaderboard, named after the second.
-_NAMED = (  # records of named players that may enter leaderboards, best first
+NAMED = (  # records of named players that may enter leaderboards, best first
     sa.select(records.c.id, *(records.c[name] for name in _LEADER_COLUMNS), rounds.c.day)
     .join(accounts, accounts.c.id == records.c.owner)
     .outerjoin(rounds, rounds.c.game_id == records.c.id)
     .where(accounts.c.name.is_not(None), rounds.c.offline.is_not(True))
     .order_by(*_ORDERS["score"])
 )
+_NAMED_BY_ID = NAMED.where(records.c.id == sa.bindparam("id"))
 _LEADERS = (leaders.c.score.desc(), leaders.c.finished, leaders.c.record)
 _LONGEST_PERIOD = timedelta(days=92)  # the longest quarter
 
@@ -182,7 +184,7 @@ class Records(Repository):
 
     def summary(self, record_id: str) -> RecordSummary | None:
         """Return the summary of a finished game, or None."""
-        return self._database.one(RecordSummary, _SUMMARY.where(records.c.id == record_id))
+        return self._database.one(RecordSummary, _SUMMARY_BY_ID, id=record_id)
 
 
 def insert_record(
@@ -194,12 +196,12 @@ def insert_record(
         False if the record already exists.
     """
     row["continued"] = None if counts else True
-    if not connection.execute(insert_new(connection, records), row).rowcount:
+    if not connection.execute(insert_new(connection.dialect, records), row).rowcount:
         return False
     count_records(connection, [[row[name] for name in COUNTED]])
     if row["category"] == "daily":
         extend_streak(connection, str(row["id"]))
-    enter_records(connection, records.c.id == row["id"], think_ms)
+    enter_records(connection, _NAMED_BY_ID, think_ms, id=row["id"])
     return True
 
 
@@ -221,7 +223,7 @@ def retract_records(connection: Connection, ids: Collection[str]) -> None:
         rivals = sa.and_(*own, records.c.category.in_(sharing))
         best = sa.select(records.c.id).where(rivals).order_by(*_ORDERS["score"]).limit(1)
         is_best = records.c.id == best.scalar_subquery()
-        enter_records(connection, sa.and_(rivals, sa.or_(records.c.finished > since, is_best)))
+        enter_records(connection, NAMED.where(rivals, sa.or_(records.c.finished > since, is_best)))
 
 
 class Leaderboards(Repository):
@@ -303,11 +305,11 @@ def _board_query(category: str, rules: str, period: str) -> sa.Select[Any]:
 
 
 def enter_records(
-    connection: Connection, condition: sa.ColumnElement[bool], think_ms: int | None = None
+    connection: Connection, named: sa.Select[Any], think_ms: int | None = None, **values: object
 ) -> None:
-    """Add the records of named players to the leaderboards, within a transaction."""
+    """Add records from `NAMED` to the leaderboards, within a transaction."""
     best: dict[tuple[str, ...], dict[str, object]] = {}
-    for row in connection.execute(_NAMED.where(condition)):
+    for row in connection.execute(named, values):
         facts = {name: row._mapping[name] for name in _LEADER_COLUMNS}
         facts |= {"record": row.id, "think_ms": think_ms}
         if row.category in _CASUAL:
@@ -317,7 +319,7 @@ def enter_records(
             key = _period_key(period, ended)
             best.setdefault((key, facts["category"], row.rules), {"period": key, **facts})
     if best:
-        connection.execute(upsert(connection, leaders, rising="score"), list(best.values()))
+        connection.execute(upsert(connection.dialect, leaders, rising="score"), list(best.values()))
 
 
 def season_of(day: date) -> str:

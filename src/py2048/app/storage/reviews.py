@@ -77,7 +77,7 @@ class Reviews(Repository):
             owner = connection.scalar(finished) or connection.scalar(over)
             if owner is not None:  # the account may have been deleted in the meantime
                 row = {"game_id": game_id, "owner": owner, **fresh}
-                count += connection.execute(insert_new(connection, reviews), row).rowcount
+                count += connection.execute(insert_new(connection.dialect, reviews), row).rowcount
         return count > 0
 
     def pending(self, before: str | None = None) -> int:

@@ -100,7 +100,7 @@ class StoredSettings(Repository):
         """
         with self._database.write() as connection:
             row = {"owner": owner, "key": key, "value": value}
-            connection.execute(upsert(connection, settings), row)
+            connection.execute(upsert(connection.dialect, settings), row)
 
     def check_writable(self) -> None:
         """Check that the store is writable by writing and deleting a row.
@@ -110,5 +110,5 @@ class StoredSettings(Repository):
         """
         row = {"owner": "", "key": "check", "value": None}
         with self._database.write() as connection:
-            connection.execute(upsert(connection, settings), row)
+            connection.execute(upsert(connection.dialect, settings), row)
             connection.execute(sa.delete(settings).where(settings.c.owner == ""))

@@ -32,10 +32,15 @@ _CAREER = summaries.c.owner, summaries.c.rules, summaries.c.category
 _BEST = (
     sa.select(records.c.score)
     .where(*(records.c[column.name] == column for column in _CAREER))
-    .where(records.c.continued.is_not(True))
+    .where(records.c.continued.is_not(True), records.c.id != sa.bindparam("without", ""))
     .order_by(records.c.score.desc())
     .limit(1)
 )
+_OWN = summaries.c.owner == sa.bindparam("owner"), summaries.c.rules == sa.bindparam("rules")
+_BESTS = sa.select(summaries.c.category, _BEST.scalar_subquery().label("score"))
+_BESTS = _BESTS.where(*_OWN).group_by(*_CAREER)
+_PACES = sa.select(milestones.c.tile, milestones.c.millis, milestones.c.moves)
+_PACES = _PACES.filter_by(owner=sa.bindparam("owner"), rules=sa.bindparam("rules"))
 GAMES, _SCORE, _PLIES = (sa.cast(sa.func.sum(summaries.c[name]), sa.BigInteger) for name in _SUMS)
 
 
@@ -63,7 +68,7 @@ def count_records(connection: Connection, found: Iterable[Sequence[Any]], sign: 
     """Add records to the summaries, or remove them if `sign` is -1, within a transaction."""
     for row in recount(found):
         signed = row | {name: sign * row[name] for name in _SUMS}
-        connection.execute(upsert(connection, summaries, sums=_SUMS), signed)
+        connection.execute(upsert(connection.dialect, summaries, sums=_SUMS), signed)
         if sign < 0:
             same = (summaries.c[name] == row[name] for name in _KEY)
             connection.execute(sa.delete(summaries).where(*same, summaries.c.games == 0))
@@ -98,16 +103,12 @@ class Scores(Repository):
             owner: Owner of the scores.
             without: Id of a record to exclude.
         """
-        best = _BEST.where(records.c.id != without).scalar_subquery().label("score")
-        query = sa.select(summaries.c.category, best).group_by(*_CAREER)
-        query = query.where(summaries.c.owner == owner, summaries.c.rules == rules)
-        rows = self._database.rows(query)
+        rows = self._database.rows(_BESTS, owner=owner, rules=rules, without=without)
         return {row.category: row.score for row in rows if row.score is not None}
 
     def milestones(self, rules: str, owner: str = "local") -> dict[int, Pace]:
         """Return the owner's shortest time to each tile, in games without help."""
-        query = sa.select(milestones.c.tile, milestones.c.millis, milestones.c.moves)
-        rows = self._database.rows(query.filter_by(owner=owner, rules=rules))
+        rows = self._database.rows(_PACES, owner=owner, rules=rules)
         return {row.tile: Pace(row.millis, row.moves) for row in rows}
 
     def fastest(self, rules: str, tile: int) -> list[dict[str, Any]]:

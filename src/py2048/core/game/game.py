@@ -281,13 +281,13 @@ class Game:
             start=self.start,
             turns="".join(map(encode_turn, self.turns)),
             score=self.score,
-            seed=self._seed,
+            seed=self._seed if self._is_seeded else None,
             player=plain_name(self.player),
             started=utc(self.started),
             finished="" if self.finished is None else utc(self.finished),
         )
-        follows_seed = self._is_seeded and record.follows_seed()
-        return record if follows_seed else replace(record, seed=None)
+        is_right = record.seed is None or record.follows_seed()
+        return record if is_right else replace(record, seed=None)
 
     @classmethod
     def from_record(cls, record: Record) -> Game:

@@ -252,12 +252,12 @@ def draws_from(key: int) -> Draws:
 def start_from(rules: Rules, draws: Draws) -> Board:
     """Return a start position whose tiles are drawn by `draws`."""
     start = rules.start
-    board = Board.empty(*rules.shape)
+    board = Board._trusted(((0,) * rules.columns,) * rules.rows)
     extra = rng.pick_high(draws(rng.START, board), start.high - start.low + 1)
     for index in range(start.low + extra):
         word, cells = draws(rng.START + 1 + index, board), board.empty_cells()
         cell = cells[rng.pick_low(word, len(cells))]
-        board = board.with_tile(cell, rng.pick_tile(rules.start_weights, word))
+        board = board._with_valid_tile(cell, rng.pick_tile(rules.start_weights, word))
     return board
 
 
@@ -325,6 +325,7 @@ def decode_steps(text: str, shape: tuple[int, int]) -> Iterator[Step]:
         index += width
 
 
+@lru_cache(maxsize=4096)
 def _decode_spawn(code: str, shape: tuple[int, int]) -> Spawn | None:
     if len(code) != 1 + cell_digits(shape) or any(digit not in _VALUES for digit in code):
         return None

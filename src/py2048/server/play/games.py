@@ -81,6 +81,7 @@ _FROM_POSITION = "from_position"
 _PROCESS_START = datetime.now(UTC)
 MAX_RULES_NAME = 40
 MAX_RULES_TEXT = 400
+_Drawn = tuple[TrackedGame, OnlineGameInfo]
 
 
 @dataclass
@@ -155,6 +156,7 @@ class OnlineGame:
         self.commitment = fairness.commitment_of(info.secret)
         self.window: tuple[str, str] | None = None
         self.tracked = TrackedGame.from_saved(saved, fairness.draws_of(info.secret))
+        self._is_drawn_here = not (saved.turns or is_finished) and self.tracked.category == "plain"
         self.session = Session(player=saved.player, game=self.tracked)
         # A finished game that can still be undone also has a record.
         without = "" if is_finished else saved.id
@@ -191,6 +193,11 @@ class OnlineGame:
     def category(self) -> str:
         """`POSITION`, or the session's category."""
         return POSITION if self.tracked.extra.get(_FROM_POSITION) else self.tracked.category
+
+    def drawn(self) -> _Drawn | None:
+        """Return a copy for `finish` if this process has drawn all tiles, or None."""
+        is_drawn = self._is_drawn_here and not self.tracked.offline
+        return (self.tracked.copy(), self.info) if is_drawn else None
 
     @property
     def secret(self) -> str | None:
@@ -459,10 +466,8 @@ class GameService:
             each for each in in_progress if not (each.length or each.day) and each.updated < idle
         ]
         if len(empty) < excess:
-            raise ActionRejected(
-                "too_many",
-                _("you have {n} games in progress: finish one first").format(n=MAX_OPEN_GAMES),
-            )
+            text = _("you have {n} games in progress: finish one first")
+            raise ActionRejected("too_many", text.format(n=MAX_OPEN_GAMES))
         for game in empty[-excess:]:
             self.store.online.discard(game.id, game.revision)
 
@@ -486,9 +491,8 @@ class GameService:
             open_game = self.store.games.find(game_id)
             saved = open_game or self._finished_game(game_id)
             if info is None or saved is None:
-                raise ActionRejected(
-                    "unknown_game", _("there is no game {id} here").format(id=game_id)
-                )
+                text = _("there is no game {id} here").format(id=game_id)
+                raise ActionRejected("unknown_game", text)
             game = OnlineGame(self.store, saved, info, is_finished=open_game is None)
             if info.mode == schema.BATTLE:
                 game.window = self.store.battles.window(game_id)
@@ -571,14 +575,18 @@ class GameService:
 
     # Finishing and sweeping
 
-    def finish(self, game_id: str, *, is_stopped: bool = False) -> str | None:
-        """Verify a finished game against its secret, and create its record.
+    def finish(
+        self, game_id: str, drawn: _Drawn | None = None, *, is_stopped: bool = False
+    ) -> str | None:
+        """Create the record of a finished game, verified against its secret.
 
         A casual game is also kept for `UNDOABLE` after its end, so that its last move can be
         undone.
 
         Args:
             game_id: The game.
+            drawn: The game if this process has drawn all tiles with the secret. By default, the
+                tiles are read from the store and verified.
             is_stopped: Whether the time is up, so that the game ends even if moves are possible.
 
         Returns:
@@ -588,16 +596,20 @@ class GameService:
             RecordError: If the game does not follow its rules and secret.
             StorageError: If the store cannot be written.
         """
-        with self.store.snapshot():
-            saved, info = self.store.games.find(game_id), self.store.online.info(game_id)
-        if saved is None or info is None or not (saved.is_over or is_stopped):
+        if drawn is None:
+            with self.store.snapshot():
+                saved, info = self.store.games.find(game_id), self.store.online.info(game_id)
+            if saved is None or info is None:
+                return None
+            drawn = replayed(saved, info), info
+        tracked, info = drawn
+        game, board = tracked.game, _board_of(tracked, info)
+        if not (game.is_over or is_stopped):
             return None
-        tracked = replayed(saved, info)
-        game, board = tracked.game, _board_of(saved, info, tracked)
-        outcome = game.outcome.value if saved.is_over else "ended"
+        outcome = game.outcome.value if game.is_over else "ended"
         try:
             is_new = self.store.records.finish(
-                game_id, saved.revision, tracked.record().to_json(), score=game.score,
+                game_id, tracked.revision, tracked.record().to_json(), score=game.score,
                 max_tile=game.board.max_tile, plies=game.ply, outcome=outcome,
                 category=board,
                 think_ms=sum(tracked.think_ms) if info.mode == BOT else None,
@@ -670,9 +682,8 @@ def _check_mode(account: Account, mode: str) -> None:
     if account.bot_of is not None and mode != BOT:
         raise ActionRejected("mode", f"programs play {BOT} games only: omit the mode")
     if account.bot_of is None and mode == BOT:
-        raise ActionRejected(
-            "mode", f"{BOT} games are for programs: get a token on your account page"
-        )
+        text = f"{BOT} games are for programs: get a token on your account page"
+        raise ActionRejected("mode", text)
 
 
 def replay_offline(tracked: TrackedGame, text: str, category: str = "plain") -> TrackedGame:
@@ -725,18 +736,18 @@ def replayed(saved: SavedGame, info: OnlineGameInfo) -> TrackedGame:
     return tracked
 
 
-def _board_of(saved: SavedGame, info: OnlineGameInfo, game: TrackedGame) -> str:
+def _board_of(tracked: TrackedGame, info: OnlineGameInfo) -> str:
     """Return the leaderboard for a finished game, based on its mode and the help used.
 
     A daily game that continued after its secret was revealed counts as assisted.
     """
-    if saved.extra.get(_FROM_POSITION):
+    if tracked.extra.get(_FROM_POSITION):
         return POSITION
-    if game.category != "plain":
-        return game.category
-    if info.day and saved.updated >= utc_text(fairness.revelation_of(info.day)):
-        return "assisted"
-    return game.category if info.mode == CASUAL else info.mode
+    if tracked.category != "plain" or info.mode == CASUAL:
+        return tracked.category
+    ended = tracked.game.finished or 0.0
+    is_late = info.day and ended >= fairness.revelation_of(info.day).timestamp()
+    return "assisted" if is_late else info.mode
 
 
 def guest_name(account_id: str) -> str:
@@ -763,9 +774,8 @@ def checked_rules(text: str) -> Rules:
         ActionRejected: If the text is invalid or exceeds a limit (``rules``).
     """
     if len(text) > MAX_RULES_TEXT:
-        raise ActionRejected(
-            "rules", f"the rules are too long: at most {MAX_RULES_TEXT} characters"
-        )
+        fault = f"the rules are too long: at most {MAX_RULES_TEXT} characters"
+        raise ActionRejected("rules", fault)
     try:
         rules = Rules.parse(text)
     except (Py2048Error, ValueError, OverflowError) as error:

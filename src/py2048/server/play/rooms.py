@@ -617,7 +617,7 @@ class Rooms:
     def on_settled(self, room: Room) -> None:
         """Finish a game that is over, and close its room if the room is unused."""
         if room.game.is_over:
-            self._ending[room.game.info.owner] = self.start(self._finish(room.game.id))
+            self._ending[room.game.info.owner] = self.start(self._finish(room.game))
         self.release(room)
 
     async def wait_for_records(self, account: str) -> None:
@@ -625,16 +625,16 @@ class Rooms:
         if task := self._ending.get(account):  # Games finish in order, so the last is enough.
             await asyncio.wait([task])
 
-    async def _finish(self, game_id: str) -> None:
+    async def _finish(self, game: OnlineGame) -> None:
+        finish = partial(self.games.finish, game.id, game.drawn())
         try:
-            finish = self.games.finish
-            board = await self._loop.run_in_executor(self._finishing, finish, game_id)
+            board = await self._loop.run_in_executor(self._finishing, finish)
         except StorageError as error:  # `finalize_orphans` retries
             self.note_fault(error, "a game could not be finished")
             return
         except Py2048Error as error:
             self.metrics.unverified.inc()
-            _log.error("a game was not counted", extra={"game": game_id, "fault": str(error)})
+            _log.error("a game was not counted", extra={"game": game.id, "fault": str(error)})
             return
         if board:
             self.metrics.finished.inc()
