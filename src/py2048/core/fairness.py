@@ -123,7 +123,7 @@ def check_draws(secret: str, rules: Rules, start: Board | None, turns: Iterable[
 
 
 def revelation_of(day: str) -> datetime:
-    """Return when a daily challenge's secret is revealed: one day after the day ends.
+    """Return when a daily challenge's secret is revealed, one day after the challenge ends.
 
     The extra day lets players finish games they began in the last minute.
     """

@@ -261,7 +261,7 @@ def score_turns(
 ) -> None:
     """Write this turn's points to `rewards` (int32 `[LANES]`), and add them to the scores.
 
-    `CompiledRules` defines the four scoring terms in `numbers`.
+    The scoring terms come from `numbers`, as laid out in `CompiledRules`.
     """
     merged, legal = np.int32(numbers[MERGE_POINTS]), np.int32(numbers[LEGAL_POINTS])
     illegal = np.int32(numbers[ILLEGAL_POINTS])

@@ -332,7 +332,7 @@ class BatchGames:
             The points gained, as the view `rewards` (int32 `[n]`).
 
         Raises:
-            DirectionError: If there are not `n` numbers from 0 to 3.
+            DirectionError: If `directions` is not an array of `n` numbers from 0 to 3.
         """
         self.enter(directions)
         self._run(1, is_random=False)
@@ -342,7 +342,7 @@ class BatchGames:
         """Set the directions for the next step.
 
         Raises:
-            DirectionError: If there are not `n` numbers from 0 to 3.
+            DirectionError: If `directions` is not an array of `n` numbers from 0 to 3.
         """
         if self._card:
             numbers = self._card.card.arrays.asarray(directions)

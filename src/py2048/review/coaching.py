@@ -126,7 +126,7 @@ class Judgement:
         watch: The tiles to watch.
         directions: Legal directions.
         sums: Counts from the playouts, int64 `[4, 2, columns]`; see `Playouts.play`.
-        since: The counts before the playouts that measure the accuracy started. Playouts that
+        since: The counts when the accuracy measurement began. Playouts that
             helped to select the position are excluded.
         until: The counts at the end of the playouts that measure the accuracy, or None while those
             playouts are running. Later playouts continue until the grade is clear, so they would

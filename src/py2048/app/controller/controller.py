@@ -360,7 +360,7 @@ class ScreenController:
         coach: Judges moves during the game.
         players: Provides hints and autoplay.
         game: Makes moves, and starts, resumes, opens and saves games.
-        reviews: Opens reviews of games, and practice.
+        reviews: Opens game reviews and practice.
         commands: Handlers by action name, including those that the front end adds.
     """
 
@@ -982,7 +982,7 @@ class ReviewCommands:
 
 
 def level_request(session: Session, take: Callable[[str], object]) -> ListRequest:
-    """Return a request to choose the player's own level, a named level or perfect play."""
+    """Return a dialog for choosing a coach level: the player's own, a named one or perfect play."""
     own = level_name(session.level(text=ME))
     choices = [
         Choice(ME, _("You"), _("Your own games: {level}").format(level=own)),

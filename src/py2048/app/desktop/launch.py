@@ -120,7 +120,7 @@ class GameWindow:
         """Play until the player or a signal closes the window; return the exit status.
 
         Raises:
-            Exception: The first exception raised in a Tk callback, which also closes the window.
+            Exception: The first exception that a Tk callback raised. It also closes the window.
         """
         try:
             with self._deferred_signals():

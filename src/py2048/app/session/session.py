@@ -353,8 +353,8 @@ class Session:
     def count_help(self) -> None:
         """Count all advice shown for this position as one hint.
 
-        A hint that makes the game assisted is saved immediately. Later hints are saved together
-        with the next turn.
+        The first hint marks the game as assisted and is saved immediately. Later hints are saved
+        together with the next turn.
         """
         if self._counted_hint[0] == self.version:
             return

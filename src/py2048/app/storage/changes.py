@@ -32,7 +32,7 @@ ON CONFLICT (game_id, ply) DO UPDATE SET code = excluded.code, millis = excluded
 """
 
 # On PostgreSQL, a single JSON parameter with all rows is four times as fast as separate rows. On
-# SQLite it is not faster. Rows are locked in the order of ids, so that processes cannot deadlock.
+# SQLite it is not faster. Rows are locked in id order, so that processes cannot deadlock.
 _ADVANCE_ALL = sa.text(f"""
 WITH new AS (
     SELECT * FROM json_to_recordset(CAST(:rows AS json)) AS given(

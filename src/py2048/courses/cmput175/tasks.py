@@ -216,7 +216,7 @@ def can_collapse(boards: Iterable[Rows]) -> list[Example]:
 
 
 def packed(seed: str) -> Iterator[Rows]:
-    """Yield grids whose tiles are packed at a side or in a corner, so they can only move away."""
+    """Yield grids with all tiles pushed to one side or into a corner."""
     for side in Direction:
         yield slid([[2, 4, 8, 16], *EMPTY[1:]], side)
     for first, second in product((Direction.LEFT, Direction.RIGHT), (Direction.UP, Direction.DOWN)):

@@ -206,7 +206,7 @@ def move_tile(board: BoardFrame, key: str, horizontal: int, vertical: int) -> No
 
 @_with_board
 def game_over(board: BoardFrame, winner: bool) -> None:
-    """Show the message for a won game if `winner` is true, otherwise for a lost game."""
+    """Tell the player that the game is won if `winner` is true, or else lost."""
     if _has_window(board):
         board.show_message(WON if winner else LOST)
 

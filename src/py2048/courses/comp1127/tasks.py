@@ -363,7 +363,7 @@ def moved_and_added(rows: Rows, direction: str) -> Example:
 
 
 def nothing_added() -> Iterator[Example]:
-    """Yield examples that press a key that moves nothing. Nothing may change."""
+    """Yield examples where the pressed key moves no tile, so nothing may change."""
     for way, values in product(STEPS, lists("2 0 0 0 / 2 4 0 0 / 2 4 2 4")):
         rows = line_at_wall(values, way)
         yield turn_example(rows, way, {"main.grid": rows, COUNT: len(tiles_of(rows))})

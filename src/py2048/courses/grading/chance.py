@@ -25,7 +25,7 @@ class Odds:
     Args:
         fault: Relative deviation from the correct probability, up or down, that the test should
             detect.
-        of: Number of tests in the same check, which share the false alarm rate.
+        of: Number of tests in the same check. They share one false alarm rate.
     """
 
     def __init__(self, fault: float = 0.2, of: int = 1) -> None:

@@ -317,7 +317,7 @@ class Desk:
         return self.page("term.html", term=term, marks=marks, figures=figures)
 
     async def show_class(self, request: Request) -> Response:
-        """Show the marks of the class in an assignment."""
+        """Show everyone's marks for an assignment."""
         term, name, marks = self.read(request)
         found = overview(marks)
         found["sections"] = sorted({student.section for student in term.roster.students} - {""})

@@ -1,4 +1,4 @@
-"""CSV tables of teachers and learning platforms, and safe writing of files.
+"""Read and write the CSV tables of teachers and learning platforms.
 
 Files are replaced atomically. A file that was edited by hand after py2048 wrote it is replaced only
 with ``--force``.

@@ -19,8 +19,7 @@ from py2048.core.language import _
 from py2048.engine.jit.numba_parts import Kernel, is_kernel, numba_module
 
 PAUSE_S = 3.0
-"""Idle seconds after which further compilations start a new progress report.
-"""
+"""Compilations after a longer pause than this start a new progress report."""
 
 FIXED_WEIGHT = 25_000.0
 """The part of a kernel's weight (estimated compile time) that does not depend on its size."""

@@ -44,7 +44,7 @@ def evaluate(
 ) -> int:
     """Let each PLAYER play the same games, by default on all processors, and compare the scores.
 
-    Ctrl-C stops the run and reports the finished games, and the regrets that are known by then.
+    Ctrl-C stops the run and reports all games finished so far, with their regret if it is known.
     """
     from py2048.lab.arena import Tournament
     from py2048.lab.arena.log import play_and_save

@@ -428,8 +428,8 @@ def load_checkpoint(
             read from the file.
 
     Raises:
-        WeightsError: If the file is missing, damaged, of another version or of another band, or a
-            setting must not change.
+        WeightsError: If the file is missing, damaged or from another version or band, or if
+            `changes` contains a setting that cannot change.
     """
     with archive.open_archive(path, CHECKPOINT_KIND) as file:
         header = file.header

@@ -330,7 +330,7 @@ class Searcher:
         return values
 
     def _run_shared(self, work: Callable[[SearchThread, int, int], None], cells: Cells) -> None:
-        """Split boards among the threads, and keep the bands of all boards unpacked."""
+        """Split boards among the threads, with the bands they need kept in memory."""
         parts = zip(self.workers, shares(len(cells), len(self.workers)), strict=True)
         bands = self._lazy_bands
         with bands.holding(bands.bands_of_boards(cells)) if bands else nullcontext():

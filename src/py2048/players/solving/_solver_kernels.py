@@ -144,7 +144,7 @@ def slide_all(keys: Words, spec: SolverSpec, found: Words) -> Int:
 
 @kernel(borrows=True)
 def spawn_all(rank: Word, keys: Words, spec: SolverSpec, found: Words) -> Int:
-    """Write the keys of all boards with one new tile of this rank; return the number of keys."""
+    """Write the keys of all boards after a spawn of this rank; return the number of keys."""
     count = 0
     for key in keys:
         if spec.fixed:

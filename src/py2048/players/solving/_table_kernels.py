@@ -115,7 +115,7 @@ class Successors(NamedTuple):
         rank: Rank of the tile.
         chance: Probability of the tile.
         fillings: Number of fillings in the layer that contains the successors.
-        starts: For each head, the position of its first filling in this layer.
+        starts: For each head, the index of its first filling in this layer.
         chances: Chance of success from each position in this layer.
     """
 

@@ -241,7 +241,7 @@ class Order:
         return np.where(others == ILLEGAL, ONLY_MOVE, scores - others)
 
     def keys(self, question: int, bit: int = 0) -> Words:
-        """Return the boards' keys for a question's decisions, or for a bit of its filter."""
+        """Return keys for looking up each board's decision, or one bit of the filter."""
         return self.boards << np.uint64(6) | np.uint64(question << 4 | bit)
 
 

@@ -136,7 +136,7 @@ class LayerStore:
     Args:
         memory: Maximum total size of the cached arrays in bytes. Ignored without a folder.
         folder: Folder to write to.
-        plan: Description of the problem. The folder must not contain files of another plan.
+        plan: Description of the problem. The folder must be empty or belong to the same plan.
 
     Raises:
         SolvingError: If the folder belongs to another plan or cannot be written.

@@ -77,8 +77,8 @@ def log_config(level: str) -> dict[str, Any]:
     """Return the configuration for `logging.config.dictConfig`. All logs go to standard error.
 
     Args:
-        level: Minimum level for logs of py2048, such as ``info``. Debug logs of libraries are
-            always disabled, because they contain cookies and messages.
+        level: Minimum level of py2048's own log messages, such as ``info``. Debug logs of libraries
+            are always disabled, because they contain cookies and messages.
     """
     minimum = logging.getLevelNamesMapping()[level.upper()]
     return {

@@ -58,8 +58,7 @@ class GroupCommit:
 
     Args:
         store: The store.
-        on_written: Called with the changes of each transaction, after the callbacks of these
-            changes.
+        on_written: Called with each committed batch, after the callbacks of its changes.
     """
 
     def __init__(self, store: Store, on_written: Callable[[Sequence[GameChange]], object]) -> None:

@@ -640,9 +640,9 @@ class GameService:
     def sweep(self, open_ids: Collection[str]) -> None:
         """Delete expired data of games that are not open in a room.
 
-        The expired data includes guests with an expired cookie and all of their data, guests' games
-        with very few moves, guests without games, casual games that can no longer be undone, and
-        leaderboards of past periods.
+        Guests are deleted with all of their data once their cookie has expired, or if they have no
+        games. Guests' games with very few moves and the leaderboards of past periods are deleted,
+        too. Finished casual games that can no longer be undone keep only their record.
         """
         self.store.leaderboards.forget_periods()
         ages, today = (UNDOABLE, UNTOUCHED, LOST), utc_now()[:10]

@@ -225,7 +225,7 @@ class Room:
     # Sending
 
     def send(self, message: Callable[[], schema.Reply], client: Client | None = None) -> None:
-        """Send a message to one client or to all clients, when all preceding changes are saved.
+        """Send a message to one or all clients once all earlier changes are saved.
 
         Args:
             message: Function that returns the message in the current language.
@@ -672,7 +672,7 @@ class Rooms:
                 self.note_fault(error, "other processes cannot be followed")
                 continue
             for game_id in filter(self.open.__contains__, wanted):
-                # A game without a revision is finished. Its record counts as the next revision.
+                # Finished games have no revision. Their record counts as the next revision.
                 self._sync_soon(game_id, now.get(game_id, self.open[game_id].game.version + 1))
 
     def _on_notice(self, revisions: Mapping[str, int]) -> None:

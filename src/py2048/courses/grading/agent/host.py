@@ -373,7 +373,7 @@ class Agent:
         self.answer_next()
 
     def _reply(self, facts: Message) -> None:
-        """Send a reply with all output printed and input read since the last reply.
+        """Send a reply, including all output printed and all input read since the last one.
 
         If the submission has forked, its child processes exit here without a reply.
         """
