@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import faulthandler
-import multiprocessing
 import os
 import resource
 import signal
 import time
 from collections.abc import Callable
-from multiprocessing import forkserver
+from multiprocessing import forkserver, get_context
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any, NamedTuple, cast
@@ -59,7 +58,7 @@ class Worker:
         self._process: BaseProcess | None = None
         self._pipe: Connection[Any, Any] | None = None
         self._is_closed = False
-        self._context = multiprocessing.get_context("forkserver")
+        self._context = get_context("forkserver")
         self._context.set_forkserver_preload(["py2048.server.app", "py2048.app.storage.store"])
         forkserver.ensure_running()  # before the first call, because the imports take seconds
 
