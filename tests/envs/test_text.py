@@ -122,7 +122,7 @@ def test_regret_is_exact_on_boards_that_are_solved() -> None:
         rewards += [step.reward] * step.is_legal
         assert step.is_legal or not step.reward
     solution = PerfectPlayer().solution(rules)
-    losses, _ = losses_and_luck(game.record(), ExactJudge(solution))
+    losses, _ = losses_and_luck(game.record(), ExactJudge(solution, rules))
     assert rewards == [-loss for loss in losses]
     assert min(rewards) < 0
     given_up = TextGame(rules, seed=3, reward="regret", retries=0)
