@@ -99,8 +99,8 @@ async def test_far_from_the_server(browser, server):
 
     Screen readers hear of a move once, after the server's answer.
     """
-    async with arriving(browser) as arrive:
-        with far_away(server.port) as way:
+    with far_away(server.port) as way:  # closes after the pages, which may still load scripts
+        async with arriving(browser) as arrive:
             player = await arrive(way.url)
             await player.deal("wide:size=1x6,start=2x2:1,spawn=2:1,target=none")
             spoken = await player.text("#live")
@@ -125,8 +125,8 @@ async def test_far_from_the_server(browser, server):
 
 async def test_far_from_the_server_another_tab_moves(browser, server):
     """A slide whose move was not made is undone, and the page says that moves were dropped."""
-    async with arriving(browser) as arrive:
-        with far_away(server.port) as way:
+    with far_away(server.port) as way:  # closes after the pages, which may still load scripts
+        async with arriving(browser) as arrive:
             player = await arrive(way.url)
             game = await player.deal("long:size=5x5")
             near = Player(await player.page.context.new_page(), server.url)
