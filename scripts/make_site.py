@@ -83,8 +83,8 @@ def build(folder: Path) -> None:
             files[home[code]] = render_text("play.html", **facts).encode()
             facts |= {"versions": puzzle, "modules": module_names("page", "solve")}
             files[puzzle[code]] = render_text("puzzle.html", **facts).encode()
-    for name in ("digits.ttf", *(icon["src"] for icon in manifest["icons"])):
-        address(name)
+    for icon in manifest["icons"]:
+        address(icon["src"])
     files["worker.js"] = _worker(files)
     for name, content in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)

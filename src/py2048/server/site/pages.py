@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import functools
 import json
 import re
@@ -57,7 +58,6 @@ Values = Callable[..., dict[str, Any]]
 """Function that returns template values, given the game service and other arguments."""
 
 _TEMPLATES = Path(__file__).parents[1] / "templates"
-DIGITS = Path(themes.__file__).with_name("digits.ttf")
 NETWORKS = {
     name: path
     for name in ("classic", "2x4", "3x3", "3x4", "cmput175", "ist")
@@ -110,8 +110,9 @@ def _environment() -> tuple[jinja2.Environment, Assets]:
         "initials": _initials,
         "face": lambda name: 3 + sum(name.encode()) % 6,  # tile colour, determined by the name
     }
-    looks = environment.get_template("themes.css").render(vars(themes))
-    made = {"css/themes.css": looks.encode(), "digits.ttf": DIGITS.read_bytes()}
+    digits = base64.b64encode(Path(themes.__file__).with_name("digits.ttf").read_bytes()).decode()
+    looks = environment.get_template("themes.css").render(vars(themes), digits=digits)
+    made = {"css/themes.css": looks.encode()}
     for code in LANGUAGES:
         with use_language(code):
             script = f"export default {json.dumps(page_sentences(), ensure_ascii=False)};\n"
