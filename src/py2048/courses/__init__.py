@@ -49,7 +49,7 @@ class Course(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         screen: ``terminal`` or ``window``.
         folder: Folder that holds ``about.toml``.
         package: Import name of the folder.
-        given: Names, relative to `folder`, of the files handed out along with the starter.
+        given: Files handed out along with the starter code, as paths relative to `folder`.
     """
 
     name: str
@@ -148,10 +148,12 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def convert(data: Any, kind: type[T], path: Path, above: str = "") -> T:
-    """Convert a TOML file's data to `kind`. `above` is the key of `data` if it is a part.
+    """Convert parsed TOML data to the type `kind`.
+
+    For a table inside a file, `above` is the table's key, for use in error messages.
 
     Raises:
-        CourseError: If that fails. The message names the key and its value.
+        CourseError: If that fails. The error message names the invalid key and its value.
     """
     try:
         return msgspec.convert(data, kind)

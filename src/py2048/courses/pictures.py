@@ -15,7 +15,9 @@ SCALE = 4
 
 
 def rounded(side: int, radius: float, fill: str, around: str = "") -> Image.Image:
-    """Draw a rounded square. Its surroundings have the colour `around`, or are transparent.
+    """Draw a rounded square.
+
+    The pixels around the square have the colour `around`, or are transparent.
 
     Use an `around` colour where possible, because Tk draws opaque images many times faster.
     """

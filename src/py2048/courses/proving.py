@@ -5,7 +5,7 @@ The starter must run but earn no marks. The solutions in ``right`` must earn ful
 the text replacements (``changes``) that turn a solution into a mutant. Each search text must occur
 once in the solution, unless ``everywhere`` is set. The mutant must lose marks in all tasks listed
 in ``loses`` (task ids or ``all``) and in no other. The optional ``costs`` are the marks that the
-mutant must lose in each of these tasks.
+mutant must lose in each task listed in ``loses``.
 """
 
 from __future__ import annotations

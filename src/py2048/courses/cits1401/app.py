@@ -1,4 +1,4 @@
-"""The reference program: a game that is played by clicks on the border, with two computer players.
+"""The reference program: a game played by clicking the border squares, with two computer players.
 
 The module contains, in this order, the settings of a new game, the planning computer player, the
 presenter (which needs no display), and the window.
@@ -84,10 +84,10 @@ def border_direction(cell: Cell, shape: tuple[int, int]) -> Direction | None:
 # --- the intelligent computer ---
 
 MAX_LEAD = 200_000
-"""Maximum number of moves to plan ahead of the game."""
+"""Maximum number of moves that are planned in advance."""
 
 LEAD_CHECK_PERIOD_S = 1.0
-"""While planning pauses, the lead is checked again after this many seconds."""
+"""After reaching `MAX_LEAD`, the planning thread waits this long between checks of the lead."""
 
 
 class IntelligentComputer:
@@ -220,7 +220,7 @@ class BorderPresenter:
             self.push(direction)
 
     def push(self, direction: Direction) -> None:
-        """Attempt a move of the human player, unless no human game is in progress."""
+        """Attempt a move of the human player if a game for a person is in progress."""
         if self.settings.player_kind is PlayerKind.HUMAN:
             self._attempt(direction)
 

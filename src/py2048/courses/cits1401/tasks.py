@@ -53,7 +53,7 @@ CLAUSE_END = r"[.;:,(!|]| [-\u2013\u2014] "
 OVER = r"game[ -]*over|no more moves|game (has )?(ended|finished)"
 
 ENOUGH_SUM = 3000
-"""When the tiles have this sum, the grader stops watching a computer player. Each move adds 2.
+"""Sum of the tiles at which the grader stops watching a computer player. Each move adds 2.
 
 A random game takes about 700 moves, and hardly ever reaches 1,200. Games of a planning player may
 never end.
@@ -160,7 +160,7 @@ class WindowDriver:
     """Plays a submission.
 
     Attributes:
-        contents: The window contents that were read last.
+        contents: The most recently read contents of the window.
     """
 
     def __init__(self, session: SubmissionSession) -> None:
@@ -210,8 +210,8 @@ class WindowDriver:
     def look(self, do: str = "True") -> WindowContents:
         """Run the code `do` and return the contents of the window afterwards.
 
-        `do` is an expression that performs an action. A true value means that the program has
-        already processed the action, so the same request also reads the window.
+        `do` is an expression that performs an action. If its value is true, the program has already
+        processed the action, so the same request also reads the window.
         """
         outcome = self.session.run(f"look() if ({do}) else None", show=False)
         if outcome.error is not None:
@@ -314,12 +314,13 @@ class ObservedGames:
 
     Attributes:
         games: The moves, game by game.
-        faults: By direction, the failures of clicks that make the program crash or hang. Later
-            games avoid these directions.
+        faults: Failures of clicks that made the program crash or hang, by direction of the click.
+            Later games avoid these directions.
         fault: The failure that aborted the last game, or None.
         fixed: Strings displayed at the start of a game.
         misplaced: Numbers that are drawn across the edge of a square at the start of a game.
-        written: Moves on boards that the grader wrote to the program's data, if it found the data.
+        written: Moves on boards that the grader set up by overwriting the program's data, if this
+            worked.
         written_fault: The failure that aborted the moves in `written`, or None.
     """
 
@@ -413,8 +414,8 @@ TURNS = (Direction.LEFT, Direction.UP, Direction.RIGHT, Direction.DOWN)
 def _play_written_boards(driver: WindowDriver, seen: ObservedGames) -> None:
     """Make moves on the boards `PACKED` and `LARGE`, each in four orientations.
 
-    Moves count only after the window has shown an expected board. A direction is only used if the
-    moves of a person in this direction were correct.
+    Moves count only after the window has shown an expected board. A direction is used only if the
+    grader's earlier clicks for this direction moved the tiles correctly.
     """
     for rows in (PACKED, LARGE):
         for turn, way in enumerate(TURNS):
@@ -460,7 +461,8 @@ def _play_to_the_end(driver: WindowDriver, seen: ObservedGames) -> None:
 def _impossible_direction(driver: WindowDriver, seen: ObservedGames) -> Direction | None:
     """Return an impossible direction to try, or None if all were tried often enough.
 
-    Each is tried twice in a game, and up to four times until the score must be below 0.
+    Each impossible direction is tried up to four times in a game, but only twice if the expected
+    score is negative.
     """
     board, moves = driver.contents.board, seen.games[-1]
     tried = [move.direction for move in moves if not move.changed]
@@ -470,7 +472,7 @@ def _impossible_direction(driver: WindowDriver, seen: ObservedGames) -> Directio
 
 
 def _rate_room(board: Board) -> tuple[int, int]:
-    """Return the empty cells now plus those after each move, and the number of legal moves."""
+    """Return the total of empty cells now and after each move, and the number of legal moves."""
     nexts = [after(board, way) for way in board.legal_directions()]
     return len(board.empty_cells()) + sum(len(b.empty_cells()) for b in nexts), len(nexts)
 
@@ -588,7 +590,7 @@ def border_squares_act(session: SubmissionSession) -> None:
 
 
 def _acts(driver: WindowDriver, cell: Cell, goal: Direction, ways: Sequence[Direction]) -> bool:
-    """Make a move towards `goal` legal, then return whether a click on `cell` has an effect."""
+    """Play moves until `goal` is legal, then return whether a click on `cell` has an effect."""
     for way in (*ways, *ways):
         if _possible(driver.contents, goal):
             break
@@ -756,7 +758,10 @@ def keeps_score(session: SubmissionSession) -> None:
 
 
 def _scores_after(move: ObservedMove, scores: set[int]) -> set[int]:
-    """Return the possible scores after a move. Programs may or may not score an incorrect move."""
+    """Return the possible scores after a move.
+
+    The assignment leaves open whether an incorrect move changes the score.
+    """
     failed = not move.changed and not move.possible
     gains = {1} if move.actual_direction is not None else {-1} if failed else {1, 0, -1}
     return {score + gain for score in scores for gain in gains}
@@ -792,7 +797,7 @@ def starts_a_persons_game(session: SubmissionSession) -> None:
             session.fail("moves after clicks in the new game", "nothing happens")
     session.shown[:] = [f"choose('New game')  # {STARTS} times"]
     found = sorted({len(cells) for cells in starts})
-    if len(found) < 3 or found[-1] < 13:  # nearly half of all starts have fewer
+    if len(found) < 3 or found[-1] < 13:  # nearly half of all games start with fewer
         always = ", ".join(map(str, found))
         session.fail("a random number of tiles at the start, 1 to 25", f"always {always}")
     if all(one <= two for one, two in pairwise(sorted(starts, key=len))):
@@ -877,9 +882,9 @@ def _check_the_pauses(driver: WindowDriver) -> list[WindowContents]:
 def _compare_scores(session: SubmissionSession, looks: Sequence[WindowContents]) -> None:
     """Fail if the score does not change with the computer's moves.
 
-    Scores are compared only if some consecutive observations are equal. The computer then attempts
-    at most one move between two observations. Because its pauses may vary, it is enough if half of
-    the attempts change the score correctly.
+    Scores are compared only if some consecutive observations are equal, which shows that the
+    computer makes at most one attempt between two observations. Because the pauses between attempts
+    may vary, it is enough if half of the attempts change the score correctly.
     """
     lasting = set.intersection(*(set(look.others) for look in looks))
     shown = [possible_scores(set(look.others) - lasting) for look in looks]
@@ -905,7 +910,7 @@ def possible_scores(texts: Iterable[str]) -> set[int]:
 
 
 def _gain(one: WindowContents, two: WindowContents) -> int:
-    """Return the points for the attempt between two observations, or 0 if unknown."""
+    """Return the expected change of the score between two observations: 1, -1, or 0 if unknown."""
     steps = [ObservedMove(one, way, two) for way in Direction]
     if any(step.actual_direction is not None for step in steps):
         return 1
@@ -914,7 +919,7 @@ def _gain(one: WindowContents, two: WindowContents) -> int:
 
 
 MAX_MORE_LOOKS = 150
-"""Maximum number of additional observations while waiting for the computer to try every direction.
+"""Maximum number of additional observations while the grader waits for every direction to be tried.
 """
 
 MIN_CHANCES = 50
@@ -1012,7 +1017,7 @@ def _check_its_choices(driver: WindowDriver, looks: Sequence[WindowContents]) ->
 
 
 def _watch_to_the_end(driver: WindowDriver, *, can_be_stuck: bool) -> bool:
-    """Watch in steps of half a minute, and fail if the computer stops before the game is over.
+    """Watch a computer's game, and fail if the computer stops before the game is over.
 
     Returns:
         Whether the game has ended.
@@ -1062,7 +1067,7 @@ def stops_the_computer(session: SubmissionSession) -> None:
         _stop_the_computer(session)
     except SubmissionCrash:
         if not observed_games(session).faults:
-            raise  # The crash is only expected if the computer's moves have faults.
+            raise  # Crashes are expected only if clicks already made the program crash or hang.
 
 
 def _stop_the_computer(session: SubmissionSession) -> None:
@@ -1091,7 +1096,10 @@ def _stop_the_computer(session: SubmissionSession) -> None:
 
 
 def _plays_alone(driver: WindowDriver, ways: Sequence[Direction]) -> None:
-    """Fail if clicks move tiles in a computer's game, while its timer is stopped."""
+    """Fail if clicks move tiles in a computer's game.
+
+    The clock is stopped, so the computer does not move.
+    """
     moves = []
     for way in ways:
         before = driver.look()

@@ -455,8 +455,8 @@ METHODS = ("createGrid", "setCell", "getCell", "collapseRow", "updateEmptiesSet"
 def all_but(*about: str) -> tuple[str, ...]:
     """Return a patch that replaces every method except `about` with the reference version.
 
-    Methods that call the checked method are kept. If they were replaced too, two methods that do
-    nothing but call each other would both pass.
+    Methods that call the checked method are kept. Otherwise, two methods that only call each other
+    would both pass, because each would be checked with a correct version of the other.
     """
     names = [name for name in METHODS if name not in about]
     asked = [name for name in about if name in DIRECTIONS]

@@ -1,7 +1,7 @@
 """Mutation testing of a course's checks.
 
 Each mutant is a correct solution with a single injected fault, and is graded like a submission. A
-mutant must lose marks in one of the changed function's tasks, and in no other task (see
+mutant must lose marks in a task that the changed function belongs to, and in no other task (see
 ``ownership.py``).
 
 Mutants that are equivalent to the solution are listed in the file ``NAME.toml`` next to the
@@ -13,8 +13,8 @@ solution::
     reason = "new is never longer than lst"
 
 `change` is a part of the mutant's line in the report, and must match exactly `times` mutants (by
-default 1). Without `change`, all mutants of the function or class are exempt. Use this for code
-that students receive.
+default 1). Without `change`, all mutants of the function or class are exempt. Functions that
+students receive are typically exempted in this way.
 """
 
 from __future__ import annotations

@@ -116,7 +116,7 @@ class TaskResult:
 
     @property
     def parts(self) -> Iterator[tuple[str, Boards | None]]:
-        """Parts of the report. Each is a text with the boards to show after the text, or None."""
+        """Parts of the report. Each is a text and the boards to show below this text, or None."""
         lines = [self.asked, ""]
         for check in self.checks:
             lines += check.head
@@ -170,7 +170,7 @@ class GradeReport:
 
     @property
     def reason(self) -> str:
-        """Why the submission was not or only partly graded; empty if it was graded."""
+        """Why the submission was not graded, or was graded only in part; otherwise empty."""
         words = _("the machine was too slow, so these tasks are undecided: {tasks}")
         undecided = words.format(tasks=", ".join(self.undecided)) if self.undecided else ""
         return self.problem or self.failure or undecided

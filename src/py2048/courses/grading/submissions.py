@@ -179,7 +179,10 @@ def text_of(path: Path) -> str:
 
 
 def to_utf8(data: bytes) -> tuple[bytes, str]:
-    """Convert a source file to UTF-8 and Unix line endings; add a note on a guessed encoding."""
+    """Convert a source file to UTF-8 and Unix line endings.
+
+    The second value is a note if the encoding was guessed.
+    """
     text, note = decode_source(data)
     lines = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "").split("\n")
     for number, line in enumerate(lines[:2]):
@@ -787,7 +790,10 @@ class Collector:
         return folder
 
     def inside(self, folder: Path, name: str, above: str, depth: int) -> Iterator[Submission]:
-        """Yield the submissions in a folder. `above + name` is its path within the class folder."""
+        """Yield the submissions in a folder.
+
+        Their names begin with `above + name`, the folder's path within the class folder.
+        """
         folder = _descend(folder)
         if self._is_one(folder):
             yield Submission(above + name, folder, tuple(files_of(folder)))

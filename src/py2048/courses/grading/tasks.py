@@ -138,7 +138,7 @@ class Task:
         id: Identifier, such as ``1`` or ``2a``.
         title: Title for reports.
         asked: Description of the task for students.
-        marks: Maximum marks. Each check gets a part in proportion to its weight.
+        marks: Maximum marks. Each check gets a share of the marks in proportion to its weight.
         checks: The checks.
         reference_patches: Code that installs correct versions of *other* tasks' functions. A failed
             check is repeated with each patch until it passes. A mistake thus costs marks in one
@@ -192,8 +192,8 @@ def read_sheet(path: Path) -> Sheet:
     the heading is stored as `asked`.
 
     Raises:
-        CourseError: If a heading is malformed. The message quotes the heading and tells how to fix
-            it.
+        CourseError: If a heading is malformed. The error message quotes the heading and explains
+            how to correct it.
     """
     found = Sheet(path)
     lines = path.read_text(encoding="utf-8").splitlines()
@@ -238,8 +238,8 @@ class Grading:
         prelude: Code run before every example.
         opening: Line that a student types instead of the prelude, with ``{module}`` for the
             student's file. Empty if examples are not Python.
-        variants: Gradings of the same tasks in other languages. The grader picks the variant with
-            the most `expects` names that the program defines.
+        variants: Gradings of the same tasks in other languages. The grader picks the variant whose
+            `expects` contains the most names that the program defines.
         remarks: Function that returns additional remarks on the text of a program.
         seconds: Default limit of the CPU time for each call.
         not_graded: Description of the assignment's marks that are not graded automatically.

@@ -112,9 +112,10 @@ REQUEST_MOVE = _right("request_move")
 
 
 def other_coordinates(module: Any) -> None:
-    """Represent coordinates as strings. Programs that use only the operations still work.
+    """Represent coordinates as strings.
 
-    The new operations also accept coordinates that the program's constants contain.
+    Programs that access coordinates only through the operations still work. The new
+    operations also accept the original coordinates in the program's constants.
     """
     is_theirs, row_of, column_of = (
         getattr(module, name) for name in ("is_coordinate", "coordinate_row", "coordinate_col")
@@ -282,7 +283,7 @@ def _made(row: int, column: int) -> str:
 
 
 def _accessor(name: str, index: int) -> Check:
-    """Check that `name` returns its number, and that comparisons use the other number too."""
+    """Check that `name` returns the right number, and that comparisons use both numbers."""
     another = (4, 3) if index else (2, 4)
     return Check(
         f"{name} returns the number that the coordinate was created with",
@@ -437,7 +438,7 @@ def other(rows: Rows, score: int) -> str:
 
 
 def _comparisons(seed: str) -> Iterator[Example]:
-    """Yield examples that compare each of several boards with all of them."""
+    """Yield examples that compare each pair of several boards, including equal boards."""
     rows = EMPTY, _row(2, 0, 0, 0), _row(0, 2, 0, 0), _row(4, 0, 0, 0), _MIXED, _MIXED[::-1]
     boards = product((*rows, _random(seed, 10)), (0, 4))
     for one, two in product(boards, repeat=2):
@@ -688,7 +689,7 @@ def _fail_at(
 
 
 def _fail(session: SubmissionSession, expected: str, actual: str) -> NoReturn:
-    """Fail the check, reporting the actual result as the grader would phrase it."""
+    """Fail the check, and translate the actual result into the language of the program."""
     session.fail(expected, session.words(actual))
 
 
@@ -745,7 +746,8 @@ def _nothing_moved(session: SubmissionSession) -> None:
 def _spawns(session: SubmissionSession) -> None:
     """Check that games start with two tiles, and that new tiles have random values and cells.
 
-    The test covers each cell of the board, and also the first and the last of the empty cells.
+    The test counts how often tiles appear on each cell of the board, and on the first and the last
+    empty cell.
     """
     four = Odds(of=2)
     cells: dict[object, Odds] = {

@@ -186,8 +186,8 @@ def _days(hand_in: HandIn, assignment: Assignment, manual: Manual) -> Fraction:
 def _marks_and_time(mark: Mark) -> tuple[bool, Fraction, datetime]:
     """Return a key for `max`, which finds the best attempt.
 
-    An undecided attempt beats all others. Among the others, the highest mark wins, then the latest
-    attempt.
+    An undecided attempt beats all others. Among decided attempts, the highest mark wins, then the
+    latest attempt.
     """
     assert mark.hand_in
     undecided = any(task.undecided for task in mark.tasks)

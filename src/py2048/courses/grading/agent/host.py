@@ -260,8 +260,8 @@ class Agent:
     """A submission loaded in this process.
 
     Args:
-        requests: File descriptor to read requests from.
-        replies: File descriptor to write replies to.
+        requests: File descriptor from which requests are read.
+        replies: File descriptor to which replies are written.
         config: The first request.
     """
 
@@ -289,7 +289,7 @@ class Agent:
         self.spent: set[str] = set()
         self.requests = self.open_request = 0
         for add in (site.setquit, site.setcopyright, site.sethelper):
-            add()  # Usually done by `site`, which is disabled here.
+            add()  # The `site` module usually adds these builtins, but it is disabled here.
         self.builtins = dict(vars(builtins))
         self.depth = sys.getrecursionlimit()
         self.output = terminal.CapturedOutput(config["output"])
@@ -373,7 +373,7 @@ class Agent:
         self.answer_next()
 
     def _reply(self, facts: Message) -> None:
-        """Send a reply, including all output printed and all input read since the last one.
+        """Send a reply, including all output printed and all input read since the previous reply.
 
         If the submission has forked, its child processes exit here without a reply.
         """
@@ -434,7 +434,7 @@ class Agent:
         """Return the function that does not end, and the line of its loop.
 
         The function is the one that the grader called, and the loop is the outermost loop that was
-        running. Neither depends on when the alarm goes off.
+        running. The result does not depend on the moment when the alarm goes off.
         """
         frames: list[FrameType] = []
         while frame is not None:
@@ -535,7 +535,7 @@ class Agent:
         return module
 
     def _load(self, request: Message) -> list[Message]:
-        """Run the file without the lines to skip, and describe the statements that failed."""
+        """Run the file except for the lines to skip, and describe the statements that failed."""
         with open(f"{self.config['scratch']}/{self.file}", "rb") as source:
             tree = ast.parse(source.read(), self.file)
         vars(self.module)["__doc__"] = ast.get_docstring(tree, clean=False)
@@ -572,7 +572,7 @@ class Agent:
         return {**left_out, "error": type(error).__name__, "message": message_of(error)}
 
     def do_begin(self, request: Message) -> None:
-        """Reset an example's names to those of the module and the helpers, and run the prelude."""
+        """Give the example the module's current names and the helpers, then run the prelude."""
         self.names = {**self.helpers, "__name__": "__console__"}
         if self.shadowed:
             self.names["__builtins__"] = self.builtins
@@ -598,7 +598,7 @@ class Agent:
         facts = self._run(request["code"], request["seconds"])
         if before:
             if self.open_request == number:
-                self.pending = facts  # `wait` replies once the program waits for input.
+                self.pending = facts  # `wait` sends the reply when the program waits for input.
             self._set_alarm(request["seconds"])
         else:
             self._reply(facts)
