@@ -4,7 +4,7 @@ Each kind of expensive request (a *door*) has a price in processor seconds. The 
 the measured times. A request is charged to the caller's address and account when it arrives, and
 the charge is corrected when the request is done.
 
-A free worker takes the next request from the address with the earliest virtual clock (L. Zhang,
+A free worker takes the next request from the address with the earliest virtual clock (Lixia Zhang,
 *Virtual Clock: A New Traffic Control Algorithm for Packet Switching Networks*, SIGCOMM 1990), and
 within this address from the account with the earliest virtual clock. Virtual clocks are never
 behind real time, and each request advances a clock by price / `SHARE`. If an address exceeds its
@@ -51,7 +51,7 @@ PRICES_S = {
     "verification": 0.2,
     **dict.fromkeys(HERE_FACTORS, MIN_PRICE_S),
 }
-"""Initial price of each door in processor seconds. Measurements adjust these prices."""
+"""Initial price of each kind of request in processor seconds. Measurements adjust these prices."""
 
 
 class Caller(NamedTuple):
@@ -122,7 +122,7 @@ class FairQueue:
         for each in self._waiting:
             backlogs[each.caller.address] += each.price_s
         own = backlogs.pop(request.caller.address, 0.0)
-        most = own + request.price_s  # the most that another address runs before this request
+        most = own + request.price_s  # how much another address runs before this request, at most
         ahead = own + sum(min(most, each) for each in backlogs.values())
         wait_s = max(own / self._places_each, ahead / self._places) - MAX_WAIT_S
         wait_s = max(wait_s, self.wait_s(request.caller), 0.0)
@@ -163,7 +163,7 @@ class Admission:
     """Admits expensive requests, and runs most of them in worker processes.
 
     Args:
-        metrics: Records the number of rejected requests, and the processor time of each door.
+        metrics: Records the number of rejected requests, and the processor time by kind of request.
     """
 
     def __init__(self, metrics: Metrics) -> None:
@@ -197,7 +197,7 @@ class Admission:
             door: The kind of request. Must be in `PRICES_S`.
             caller: Who is charged.
             call: A picklable function.
-            args: The function's arguments, which must be picklable too.
+            args: The function's arguments, which must be picklable.
 
         Raises:
             ActionRejected: If the address has used up its processor time, too many requests wait,

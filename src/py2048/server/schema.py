@@ -326,7 +326,7 @@ class PositionRequest(Struct):
 
 
 class AdviceRequest(PositionRequest):
-    """A position and the player to ask. None selects the default player.
+    """A position, and the computer player that rates the moves. None selects the default player.
 
     With a `level`, the values are the chances for players of this level.
     """
@@ -377,7 +377,10 @@ class TurnsQuery(Struct, rename={"first": "from"}):
 
 
 class ReviewRequest(Struct):
-    """Requests a review. The game's player may choose a `level`, by default the player's own."""
+    """Requests a review. The game's player may choose a `level`.
+
+    The default is the level of the previous review, or else the player's own level.
+    """
 
     level: LevelText | None = None
 
@@ -477,7 +480,7 @@ class WonEvent(GameEvent, tag="won"):
 
 
 class OverEvent(GameEvent, tag="over"):
-    """The game is over. `say` is a sentence about how it ended."""
+    """The game is over. The sentence `say` describes how the game ended."""
 
     say: str
     outcome: OutcomeName

@@ -219,7 +219,7 @@ class GameStream(StreamingResponse):
     """
 
     def __init__(self, api: Api, room: Room, request: UserRequest) -> None:
-        # The second header turns off the buffering of nginx.
+        # The second header disables response buffering in nginx.
         headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
         super().__init__(self._lines(), headers=headers, media_type=NDJSON)
         self._api, self._room, self._address = api, room, request.address

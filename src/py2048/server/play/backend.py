@@ -123,8 +123,8 @@ class Backend:
         """Check that the store works by writing to it, at most once a second.
 
         Raises:
-            StorageError: If the write fails, or takes too long (``slow``). A locked store counts as
-                slow until a write has given up waiting for the lock.
+            StorageError: If the write fails, or takes too long (``slow``). While the store is
+                locked, the check reports ``slow`` until a write has stopped waiting for the lock.
         """
         try:
             await asyncio.wait_for(self._checks.get("writable", self._check), _CHECK_TIMEOUT_S)

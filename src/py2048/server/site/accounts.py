@@ -2,7 +2,7 @@
 
 Passwords are hashed with argon2id (19 MiB, two iterations), the cheaper of two settings that
 OWASP's *Password Storage Cheat Sheet* recommends. Existing hashes keep their parameters. The
-strength of new passwords is estimated by zxcvbn (D. L. Wheeler, *zxcvbn: Low-Budget Password
+strength of new passwords is estimated by zxcvbn (Daniel Wheeler, *zxcvbn: Low-Budget Password
 Strength Estimation*, USENIX Security 2016), which recognises common passwords, words, names, dates,
 keyboard patterns, repetitions and the account's name.
 

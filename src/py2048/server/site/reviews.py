@@ -237,8 +237,7 @@ class ReviewQueue:
         """Request the review of a finished game, unless it exists or is already in the queue.
 
         Players can also request a review of their own game while its last move can still be undone.
-        The summary then shows the review's figures. The reviewed moves are shown once the game has
-        a record.
+        Until the game has a record, pages show only the review's summary.
 
         Addresses share the queue as in `FairQueue`: reviews are ordered by the virtual clock that
         their address had after the request.
