@@ -29,10 +29,10 @@ from py2048.server.workers import Outcome, Worker, timed
 _T = TypeVar("_T")
 
 WORKERS = 2
-RATE, BURST_S = 0.75, 300.0  # Processor seconds per address: refill per second, and burst.
+RATE, BURST_S = 0.75, 300.0  # Processor seconds that an address may use, per second and at once.
 SHARE = 0.05  # CPU seconds that each address can use per second at full priority.
-MAX_WAIT_S = 5.0  # Requests are rejected if they would wait longer for a worker.
-MIN_PRICE_S = 0.005  # Requests also cost time outside the workers.
+MAX_WAIT_S = 5.0  # If the expected wait for a worker is longer, a request is rejected.
+MIN_PRICE_S = 0.005  # This minimum covers the time that a request costs outside the workers.
 HERE_FACTORS = {"battle": 10, "game": 10, "offline": 100, "open": 10, "puzzle": 10}
 """Factors for the charges of requests that run in threads of the server's own process.
 These requests are charged more because they delay the moves that this process plays."""
@@ -122,7 +122,7 @@ class FairQueue:
         for each in self._waiting:
             backlogs[each.caller.address] += each.price_s
         own = backlogs.pop(request.caller.address, 0.0)
-        most = own + request.price_s  # how much another address runs before this request, at most
+        most = own + request.price_s  # upper bound of another address's time before this request
         ahead = own + sum(min(most, each) for each in backlogs.values())
         wait_s = max(own / self._places_each, ahead / self._places) - MAX_WAIT_S
         wait_s = max(wait_s, self.wait_s(request.caller), 0.0)

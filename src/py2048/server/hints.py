@@ -156,7 +156,7 @@ class HintService:
 
 
 def level_of(games: GameService, account: str, rules: Rules) -> Level | None:
-    """Return the level that fits an account's games."""
+    """Return the player level that an account's games fit best."""
     return own_level(games.store, account, rules)
 
 

@@ -34,7 +34,7 @@ POSITION = "position"
 
 _MAX_ID = 32
 _MAX_QUOTED = 40
-_PLAIN = r"^[^\x00\ud800-\udfff]*$"  # no NUL, which PostgreSQL rejects, and no lone surrogates
+_PLAIN = r"^[^\x00\ud800-\udfff]*$"  # excludes NUL, which PostgreSQL rejects, and lone surrogates
 T = TypeVar("T")
 
 
@@ -271,7 +271,7 @@ def type_of(frame: str | bytes | None) -> str:
 
 
 def convert(value: object, kind: type[T], *, strict: bool = True) -> T:
-    """Convert a JSON value, a query or a form to a type.
+    """Convert a JSON value, a query or a form to an instance of `kind`.
 
     Raises:
         ActionRejected: If the value does not match the type. The message names the field and the
@@ -554,7 +554,7 @@ class HelloMessage(ServerMessage, tag="hello"):
 
 
 class ChanceInfo(Reply):
-    """How many recorded games reached this stage (`games`), and then the tile (`made`)."""
+    """Of the `games` recorded games that reached this stage, `made` then reached the tile."""
 
     tile: int
     made: int
@@ -846,9 +846,9 @@ class ReviewSummary(Reply, kw_only=True):
 class ReviewAnswer(Reply, rename={"first": "from"}):
     """The state of a finished game's review, and some of the reviewed moves.
 
-    While the review is `waiting`, `ahead` is the number of reviews before it in the queue. While it
-    is `running`, `done` and `total` are its progress in moves. If the review has `failed`, `fault`
-    is the reason.
+    While the review is `waiting`, `ahead` is the number of reviews before it in the queue. While
+    the review is `running`, `done` and `total` are its progress in moves. If the review has
+    `failed`, `fault` is the reason.
     """
 
     game: str

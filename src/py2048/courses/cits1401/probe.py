@@ -199,7 +199,7 @@ def spot_of(coords: list[float]) -> Spot | None:
 
 
 def choose(word: str, *, exactly: bool = False) -> bool:
-    """Click the control whose text equals or, failing that, contains `word`."""
+    """Click the control whose text equals `word` or, if there is none, contains `word`."""
     return screen.push(word, exactly=True) or (not exactly and screen.push(word))
 
 

@@ -210,8 +210,8 @@ class WindowDriver:
     def look(self, do: str = "True") -> WindowContents:
         """Run the code `do` and return the contents of the window afterwards.
 
-        `do` is an expression that performs an action. If its value is true, the program has already
-        processed the action, so the same request also reads the window.
+        `do` is an expression that performs an action. If the expression's value is true, the
+        program has already processed the action, so the same request also reads the window.
         """
         outcome = self.session.run(f"look() if ({do}) else None", show=False)
         if outcome.error is not None:
@@ -688,7 +688,7 @@ def reports_successes(session: SubmissionSession) -> None:
 
 
 def reports_failures(session: SubmissionSession) -> None:
-    """Check that the status panel reports impossible moves, and only those."""
+    """Check that the status panel reports impossible moves as failed, but no possible moves."""
     checked = 0
     for move in observed_games(session).moves:
         if move.now.status_matches(OVER):
@@ -797,7 +797,8 @@ def starts_a_persons_game(session: SubmissionSession) -> None:
             session.fail("moves after clicks in the new game", "nothing happens")
     session.shown[:] = [f"choose('New game')  # {STARTS} times"]
     found = sorted({len(cells) for cells in starts})
-    if len(found) < 3 or found[-1] < 13:  # nearly half of all games start with fewer
+    # Nearly half of all games start with fewer than 13 tiles.
+    if len(found) < 3 or found[-1] < 13:
         always = ", ".join(map(str, found))
         session.fail("a random number of tiles at the start, 1 to 25", f"always {always}")
     if all(one <= two for one, two in pairwise(sorted(starts, key=len))):
@@ -831,8 +832,8 @@ def _checked_start(session: SubmissionSession, contents: WindowContents) -> set[
 def lets_the_computer_play(session: SubmissionSession) -> None:
     """Check that the computer plays to the end, with pauses, and that the end is announced.
 
-    Faults that also occur in a person's game are ignored here. Other tasks deduct marks for failed
-    moves, a wrong score, or an end that is not announced.
+    This check ignores faults that also occur in a person's game. Other tasks deduct marks for
+    failed moves, a wrong score, or an end that is not announced.
     """
     seen = observed_games(session)
     try:
@@ -930,7 +931,7 @@ The probability that a random player ignores a direction so often is below one i
 
 
 class Choice(NamedTuple):
-    """A computer's move, with all directions that were possible at the time."""
+    """A move by the computer player, with all directions that were possible at the time."""
 
     way: Direction
     possible: frozenset[Direction]
@@ -1098,7 +1099,7 @@ def _stop_the_computer(session: SubmissionSession) -> None:
 def _plays_alone(driver: WindowDriver, ways: Sequence[Direction]) -> None:
     """Fail if clicks move tiles in a computer's game.
 
-    The clock is stopped, so the computer does not move.
+    The clock is stopped, so the computer player makes no moves during the clicks.
     """
     moves = []
     for way in ways:

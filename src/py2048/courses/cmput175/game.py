@@ -69,7 +69,10 @@ class Grid:
         self.emptiesSet.remove(cell)
 
     def drawGrid(self) -> None:
-        """Print the grid, then an empty line. Values are centred in 5 columns, zeros are blank."""
+        """Print the grid, then an empty line.
+
+        Values are centred in 5 columns, and zeros are left blank.
+        """
         for row in _rows(self):
             print("\t|" + "".join(str(value or " ").center(5) + "|" for value in row))
         print()

@@ -386,7 +386,7 @@ def replace_directions(grid_class: Any, moves: Any, uses: Any) -> None:
     """Replace the submission's methods for the four directions with correct methods.
 
     The reference methods cannot be used here, because they also update the list of empty cells.
-    Students may update this list in the methods of either the grid or the game.
+    Students may update `emptiesSet` in the methods of either `Grid` or `Game`.
 
     Args:
         grid_class: The submission's `Grid`.

@@ -14,7 +14,7 @@ solution::
 
 `change` is a part of the mutant's line in the report, and must match exactly `times` mutants (by
 default 1). Without `change`, all mutants of the function or class are exempt. Functions that
-students receive are typically exempted in this way.
+students receive are typically exempted without a `change`.
 """
 
 from __future__ import annotations
@@ -320,7 +320,7 @@ def check_mutants(
 def _grade_mutant(
     solution: Path, mutant: Mutant | None, grading: Grading, sandbox: SandboxConfig, own: set[str]
 ) -> tuple[bool, list[str]]:
-    """Return whether a mutant loses marks in its `own` tasks, and which other tasks it fails.
+    """Return whether a mutant loses marks in its `own` tasks, and in which other tasks it does.
 
     If there is no mutant, the solution itself is graded.
     """

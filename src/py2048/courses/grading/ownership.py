@@ -1,4 +1,4 @@
-"""Determine which tasks each function of a solution belongs to, from the reference patches.
+"""Use the reference patches to determine which tasks each function of a solution belongs to.
 
 Every function that a task's patches do not replace belongs to the task. A helper function belongs
 to the tasks of the functions that call it.

@@ -116,7 +116,7 @@ class TaskResult:
 
     @property
     def parts(self) -> Iterator[tuple[str, Boards | None]]:
-        """Parts of the report. Each is a text and the boards to show below this text, or None."""
+        """Parts of the report. Each part is a text and the boards below this text, or None."""
         lines = [self.asked, ""]
         for check in self.checks:
             lines += check.head

@@ -619,7 +619,7 @@ class Process:
             "OPENBLAS_NUM_THREADS": "1",
             "OMP_NUM_THREADS": "1",
             "MPLBACKEND": "Agg",
-            "XCOMPOSEFILE": "/dev/null",  # reading the default file takes longer than starting Tk
+            "XCOMPOSEFILE": "/dev/null",  # the default file more than doubles Tk's startup time
         }
         if folders.display:
             environment["DISPLAY"] = folders.display.name

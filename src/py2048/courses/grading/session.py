@@ -66,7 +66,7 @@ from py2048.courses.grading.tasks import (
 
 WAIT_FACTOR = 10  # Wall-clock limit of a call, relative to its CPU time limit.
 GRACE_S = CALL_S / 2  # Additional time for a reply after the process's own alarm.
-LOADING_FACTOR = 4  # Time limit for loading, relative to a call's. Importing NumPy is slow.
+LOADING_FACTOR = 4  # Loading may take this many times a call's limit. Importing NumPy is slow.
 MAX_STUCK_STATEMENTS = 5  # Maximum number of statements that may time out during loading.
 MAX_LINE_CHARACTERS = 120
 CALLED = re.compile(r"\b(\w+)\(")  # Without \b, long words would take quadratic time.
@@ -256,7 +256,7 @@ class Runner:
 
 @contextmanager
 def submission_folder() -> Iterator[Path]:
-    """Create a temporary folder for a prepared submission, beside the files of the course."""
+    """Create a temporary folder for a submission, with room for the course's files next to it."""
     place = Path(tempfile.mkdtemp(prefix="py2048-grade-"))
     try:
         place.chmod(0o711)
@@ -298,7 +298,7 @@ class SubmissionSession:
         self.seconds = grading.seconds
         self.reference_patch = ""
         self.shown: list[str] = []
-        self._loaded_patch = ""  # reference patch that the processes have run
+        self._loaded_patch = ""  # Reference patch that the processes have run.
         # For each reference patch, the functions that did not end in this task's checks.
         self._spent: defaultdict[str, set[str]] = defaultdict(set)
         self.overran: set[str] = set()  # functions that did not end in this check; "" if unknown

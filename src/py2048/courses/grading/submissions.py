@@ -181,7 +181,7 @@ def text_of(path: Path) -> str:
 def to_utf8(data: bytes) -> tuple[bytes, str]:
     """Convert a source file to UTF-8 and Unix line endings.
 
-    The second value is a note if the encoding was guessed.
+    The second result is a note if the encoding was guessed, and otherwise empty.
     """
     text, note = decode_source(data)
     lines = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "").split("\n")
@@ -529,7 +529,7 @@ def convert(text: str) -> str:
     as in Python 2.
 
     Raises:
-        ValueError: If the program is not valid Python 2 either.
+        ValueError: If the program is not valid Python 2.
         CourseError: If fissix is not installed.
     """
     check_fissix()

@@ -186,7 +186,7 @@ class Sheet(dict[str, Task]):
 
 
 def read_sheet(path: Path) -> Sheet:
-    """Read the tasks of a course's task sheet; add checks with `Sheet.task`.
+    """Read the tasks of a course's task sheet. To add checks, call `Sheet.task`.
 
     A task begins with a heading such as ``## Task 4: collapseRow (10 marks)``. The paragraph after
     the heading is stored as `asked`.

@@ -278,7 +278,7 @@ def _answer(answer: object, status: int = 200) -> Response:
 
 
 async def _body(request: UserRequest, kind: type[msgspec.Struct]) -> msgspec.Struct:
-    """Return the body of a request, decoded to a type.
+    """Return the body of a request, decoded to an instance of `kind`.
 
     Raises:
         HTTPException: If the body is not JSON.

@@ -68,7 +68,8 @@ class SocketConnection(WebSocketsSansIOProtocol):
         """Parse data while tokens are left. Drop clients that send data during the handshake."""
         if not self.handshake_initiated:
             super().data_received(data)
-        elif not self.handshake_complete:  # browsers wait; uvicorn fails on early data
+        elif not self.handshake_complete:
+            # Browsers wait for the handshake, and uvicorn mishandles data that arrives earlier.
             self.drop()
         else:
             self._unread += data
@@ -83,7 +84,7 @@ class SocketConnection(WebSocketsSansIOProtocol):
             if wait_s := self._meter.take(self._address):
                 self._is_throttled = True
                 self.transport.pause_reading()
-                # Because of the jitter, the sockets of an address take turns.
+                # Because the pauses are random, the sockets of an address take turns.
                 pause_s = random.uniform(1, 2) * max(wait_s, _MIN_PAUSE_S)
                 self._timer = self.loop.call_later(pause_s, self._parse)
                 return

@@ -1,4 +1,4 @@
-"""Battles: two to eight players start together on the same tiles and play for some minutes.
+"""Battles: two to eight players start together on the same tiles and play for a few minutes.
 
 All games of a battle draw their tiles from the same secret, as daily games do, so the same moves
 get the same tiles. Battles do not count on any leaderboard, because players see each other's

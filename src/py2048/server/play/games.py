@@ -128,8 +128,8 @@ class OnlineGame:
 
     Every action carries the version that the game will have after the action. An action with the
     game's next version is played. An action with an earlier version was already played, and is
-    ignored. An action with a later version is rejected. Actions return their events; ignored
-    actions return no events.
+    ignored. An action with a later version is rejected. Actions return their events. Actions that
+    are ignored return no events.
 
     Args:
         store: Provides best scores.
@@ -195,7 +195,7 @@ class OnlineGame:
         return POSITION if self.tracked.extra.get(_FROM_POSITION) else self.tracked.category
 
     def drawn(self) -> _Drawn | None:
-        """Return a copy for `finish`, or None unless this process has drawn all tiles."""
+        """Return a copy for `finish` if this process has drawn all tiles, or else None."""
         is_drawn = self._is_drawn_here and not self.tracked.offline
         return (self.tracked.copy(), self.info) if is_drawn else None
 
@@ -514,7 +514,7 @@ class GameService:
     def challenge(self, day: str) -> tuple[str | None, str | None]:
         """Return the commitment to a day's secret, and the secret if it has been revealed.
 
-        Both are None for a day without games.
+        The commitment and the secret are None for a day without games.
         """
         secret = self.store.online.find_day_secret(day)
         if secret is None:

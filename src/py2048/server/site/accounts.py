@@ -336,7 +336,7 @@ async def _new_hash(site: Site, request: UserRequest, password: str, name: str) 
 async def _verify(
     site: Site, request: UserRequest, hashed: str | None, password: str, device: str | None
 ) -> bool:
-    """Verify a password; a missing hash takes the same time.
+    """Verify a password in the same time, whether or not a hash exists.
 
     Strangers do not delay known browsers.
     """

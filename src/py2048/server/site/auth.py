@@ -32,7 +32,7 @@ from py2048.server.schema import checked_game_id
 
 _log = logging.getLogger("py2048.web")
 
-_LAST_USE_PRECISION = timedelta(hours=1)  # The last use is saved at most this often.
+_LAST_USE_PRECISION = timedelta(hours=1)  # A session's last use is saved at most this often.
 _SESSION_CHECK_S = 15.0  # Interval of checks for sessions that other processes have ended.
 TOKEN_TTL_S = 15.0  # A token that another process revokes stays valid for this time.
 BEARER_ONLY = {"www-authenticate": "Bearer"}
@@ -127,8 +127,8 @@ class Authenticator:
 
         Args:
             request: The request.
-            wait: Whether to wait for the store. With False, a signed cookie is trusted if the store
-                is unavailable, but the user's name is unknown.
+            wait: Whether to wait for the store. If `wait` is false and the store is unavailable, a
+                signed cookie is trusted, but the user's name is unknown.
 
         Raises:
             StorageError: If the store is unavailable and `wait` is set.

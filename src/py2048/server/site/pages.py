@@ -300,7 +300,7 @@ async def read_form(request: Request) -> dict[str, str]:
 
 
 class Site:
-    """Components of a server that all views use. Must be created within an event loop.
+    """Components of a server that all views use. A `Site` must be created within an event loop.
 
     Args:
         settings: How the server is run.

@@ -69,7 +69,7 @@ PRICE_S = 30.0  # Initial estimate of a review's processor time.
 _LEARNING_RATE = 0.1
 
 TIMEOUT_S = 600.0
-_LEASE = timedelta(seconds=20)  # Claims not renewed for this long can be taken over.
+_LEASE = timedelta(seconds=20)  # Other processes can take over claims that are older.
 _POLL_S = 5.0  # Interval of polling for requests from other processes.
 _RENEWAL_S = 0.5
 _MAX_ATTEMPTS = 3
@@ -81,7 +81,7 @@ _UNFINISHED = "the server could not finish it"
 
 
 def _needed(games: GameService, game_id: str, account: str, level: str | None) -> str | None:
-    """Return the version of the review to compute, or None if the review exists or waits already.
+    """Return the version of the review to compute, or None if the review exists or is queued.
 
     Args:
         games: The game service.
@@ -239,8 +239,8 @@ class ReviewQueue:
         Players can also request a review of their own game while its last move can still be undone.
         Until the game has a record, pages show only the review's summary.
 
-        Addresses share the queue as in `FairQueue`: reviews are ordered by the virtual clock that
-        their address had after the request.
+        As in `FairQueue`, each address has a virtual clock. Reviews are ordered by the reading of
+        their address's clock after the request.
 
         Args:
             game_id: The game.
@@ -423,7 +423,7 @@ def _lines(review: Review, move: MoveReview) -> object:
     """In a review for a level, return typical continuations after the move and the best move."""
     if review.level is None:
         return {}
-    # Imports NumPy, which only review processes need.
+    # Imported here, because only review processes need NumPy.
     from py2048.review.playouts import typical_line
 
     rules = review.record.rules

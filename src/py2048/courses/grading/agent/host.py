@@ -71,8 +71,8 @@ MAX_NODES = 60_000
 MAX_TEXT = 2_000_000
 MAX_SHOWN = 160
 
-MRO = type.__dict__["__mro__"].__get__  # the real MRO, bypassing metaclasses
-ADDRESS = re.compile(" at 0x[0-9a-fA-F]+").sub  # an address differs between runs
+MRO = type.__dict__["__mro__"].__get__  # The real MRO, bypassing metaclasses.
+ADDRESS = re.compile(" at 0x[0-9a-fA-F]+").sub  # Addresses differ between runs.
 
 
 class TooManyValues(Exception):  # noqa: N818 - only caught in `encode`
@@ -161,7 +161,7 @@ SCALARS: dict[type, Callable[[Any], str]] = {
     bytes: _bytes_json,
     bytearray: _bytes_json,
 }
-# Members of each container type. Lists become plain JSON arrays, other containers are tagged.
+# Members of each container type. Lists become plain JSON arrays, and other containers are tagged.
 CONTAINERS: dict[type, Callable[[Any], Iterable[object]]] = {
     list: list.__iter__,
     tuple: tuple.__iter__,
@@ -241,7 +241,7 @@ OUR_FILES = os.path.dirname(__file__), "<grader>"
 MAX_ALARMS = 5
 IDLE_TICKS = 10  # Consecutive ticks without work after which a process counts as asleep.
 IDLE_FACTOR = 3  # Time until a process counts as asleep, relative to a call's CPU limit.
-IDLE_CPU_S = 0.001  # Handling a tick takes less CPU time than this.
+IDLE_CPU_S = 0.001  # Upper bound of the CPU time for handling a tick.
 
 
 class OutOfTime(BaseException):

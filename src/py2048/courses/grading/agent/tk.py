@@ -277,7 +277,7 @@ class TkControl:
         return agreed if answer else refused
 
 
-IDLE_REQUESTS = 1  # Number of display requests that an `update` without changes sends.
+IDLE_REQUESTS = 1  # Number of display requests that `update` sends if nothing was drawn.
 
 
 def exists(interpreter: TkappType, path: str = ".") -> bool:
