@@ -2,7 +2,8 @@
 
 A course is a folder with ``about.toml``, ``tasks.py`` (the tasks and their checks) and ``starter``
 (the files that students receive). Five courses come with py2048. Other courses can be installed as
-packages with an entry point in the group ``py2048.courses``, or named by their path.
+packages with an entry point in the group ``py2048.courses``, or selected by the path of their
+folder.
 """
 
 from __future__ import annotations
@@ -256,8 +257,8 @@ def get_course(name: str) -> Course:
     """Return the course with this name, or the course in this folder.
 
     Raises:
-        CourseError: If the course is invalid or unknown. For unknown names, the message suggests
-            the closest match.
+        CourseError: If the course is invalid or unknown. For unknown names, the error message
+            suggests the closest match.
     """
     if name in COURSES:
         return COURSES[name]

@@ -274,8 +274,8 @@ def convert(value: object, kind: type[T], *, strict: bool = True) -> T:
     """Convert a JSON value, a query or a form to an instance of `kind`.
 
     Raises:
-        ActionRejected: If the value does not match the type. The message names the field and the
-            expected value.
+        ActionRejected: If the value does not match the type. The error message names the field and
+            the expected value.
     """
     try:
         return msgspec.convert(value, kind, strict=strict)
@@ -589,7 +589,7 @@ class HintOption(Reply):
 
 
 class HintMessage(HintAnswer, tag_field="type", tag="hint", kw_only=True):
-    """A hint for one version of a game."""
+    """A hint for a given version of a game."""
 
     game: str
     version: int

@@ -347,7 +347,7 @@ class BoardCanvas(tk.Canvas):
 def label(
     parent: tk.Misc, text: str, size: int, ink: str = DARK, weight: str = "normal"
 ) -> tk.Label:
-    """Return a label with its parent's background."""
+    """Return a label with its parent's background colour."""
     return tk.Label(
         parent, text=text, font=(FONT, -size, weight), foreground=ink, background=parent["bg"]
     )

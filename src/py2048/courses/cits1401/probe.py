@@ -36,7 +36,7 @@ def items(canvas: Widget) -> list[tuple[str, list[float], dict[str, str]]]:
 
 
 def grid_of_boxes(boxes: list[Box]) -> dict[Spot, Box]:
-    """Return the 25 boxes of equal size that form a 5x5 grid, by (row, column), or {}."""
+    """Return the 25 boxes of equal size that form a 5x5 grid, keyed by (row, column), or {}."""
     sizes: dict[Spot, list[Box]] = {}
     for box in boxes:
         size = round(box[2] - box[0]), round(box[3] - box[1])
@@ -52,7 +52,7 @@ def grid_of_boxes(boxes: list[Box]) -> dict[Spot, Box]:
 
 
 def canvas_squares(canvas: Widget) -> dict[Spot, Box]:
-    """Return the squares that are drawn on a canvas, by (row, column)."""
+    """Return the squares that are drawn on a canvas, keyed by (row, column)."""
     boxes = []
     for kind, coords, options in items(canvas):
         shown = options.get("state") != "hidden"
@@ -63,7 +63,7 @@ def canvas_squares(canvas: Widget) -> dict[Spot, Box]:
 
 
 def widget_squares() -> dict[Spot, Widget]:
-    """Return the squares that are separate widgets, by (row, column)."""
+    """Return the squares that are separate widgets, keyed by (row, column)."""
     parents: dict[tuple[str, ...], dict[Spot, Widget]] = {}
     for widget in screen.widgets():
         manager = str(widget.winfo_manager())

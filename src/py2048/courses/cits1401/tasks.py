@@ -137,7 +137,7 @@ def _number(text: str) -> Any:
 def reports_success(text: str, direction: Direction) -> bool:
     """Return whether a status line reports a successful move in `direction`.
 
-    Other clauses of the line may report that moves in other directions failed.
+    Other parts of the line may report that moves in other directions failed.
     """
     clauses = re.split(CLAUSE_END, text)
     good = [clause for clause in clauses if not _matching(FAILURE, [clause])]
@@ -574,7 +574,7 @@ def highlights_what_moved(session: SubmissionSession) -> None:
 
 
 def border_squares_act(session: SubmissionSession) -> None:
-    """Check that on each side, either all squares except the corners react to clicks, or none."""
+    """Check that on each side, either all squares between the corners react to clicks, or none."""
     ways = observed_games(session).ways
     driver = start_program(session)
     acting = 0
@@ -1041,9 +1041,9 @@ def _watch_to_the_end(driver: WindowDriver, *, can_be_stuck: bool) -> bool:
 
 
 def _check_the_end(driver: WindowDriver) -> None:
-    """Fail unless the computer stops and announces the end within half a minute.
+    """Fail unless the computer stops and announces the end of the game within half a minute.
 
-    Other strings may change, for example a blinking announcement or a clock.
+    Strings other than the announcement may change, for example a clock.
     """
     session, before = driver.session, driver.contents
     now = driver.look("screen.advance(30000)")

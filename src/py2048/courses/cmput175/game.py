@@ -26,7 +26,8 @@ class Grid:
         col: Number of columns.
         initial: Number of initial tiles.
         score: Sum of all tiles created by merges.
-        emptiesSet: Numbers of the empty cells, ascending. Cell (r, c) has the number r * col + c.
+        emptiesSet: Numbers of the empty cells, in ascending order. Cell (r, c) has the number r *
+            col + c.
     """
 
     def __init__(self, row: int = 4, col: int = 4, initial: int = 2) -> None:

@@ -121,7 +121,7 @@ def starts_with_twos(session: SubmissionSession) -> None:
 
 
 SIZES = ((2, 2), (2, 3), (3, 2), (5, 5))
-"""Other grid sizes to check, as (rows, columns)."""
+"""Additional grid sizes to check, as (rows, columns)."""
 
 
 def holes(seed: str) -> list[Rows]:
@@ -207,7 +207,8 @@ SPARSE = lists("0 0 0 0 / 0 0 0 4 / 2 0 2 16 / 2 4 4 2")
 def can_collapse(boards: Iterable[Rows]) -> list[Example]:
     """Return examples that call `collapsible` on each of the boards and on two more boards.
 
-    These two boards have different answers, so a method that always returns the same value fails.
+    `collapsible` returns different values for the two boards, so a method that always returns the
+    same value fails.
     """
     return [
         Example("grid.collapsible()", Board.from_rows(rows).can_move(), given=grid_of(rows))
@@ -390,7 +391,8 @@ def replace_directions(grid_class: Any, moves: Any, uses: Any) -> None:
 
     Args:
         grid_class: The submission's `Grid`.
-        moves: For each direction, whether its lines are columns, and whether they are reversed.
+        moves: For each direction, whether its lines are columns, and whether these lines are
+            reversed.
         uses: Function that returns whether a method calls the method under test. Such methods are
             not replaced.
     """

@@ -166,7 +166,7 @@ def move_number(
     update_grid: Callable[[int, int, int], tuple[int, int]],
     move_by_distance: Callable[[BoardFrame, str, int, int, int], bool],
 ) -> bool:
-    """Move the tile `key` by a cell in `direction`, using two functions of the student's program.
+    """Move the tile `key` by one cell in `direction`, using two functions of the student's program.
 
     ``update_grid(row, column, direction)`` returns the tile's new cell. If the tile has moved,
     ``board.numbers`` is updated, and ``move_by_distance(board, key, horizontal, vertical,

@@ -108,7 +108,7 @@ def grade(
 
 
 def import_line(prepared: PreparedSubmission) -> str:
-    """Return the line to type before an example, or "" if examples are not Python."""
+    """Return the line to type before an example, or "" if the examples are not Python code."""
     if not prepared.grading.opening:
         return ""
     module = Path(prepared.file).stem

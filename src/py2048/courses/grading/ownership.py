@@ -36,8 +36,8 @@ def units(tree: ast.Module) -> Iterator[tuple[str, ast.stmt]]:
 def patched_functions(patch: str) -> frozenset[tuple[str, str]]:
     """Return the functions that a patch replaces, as (module or class, name).
 
-    A patch either sets functions as attributes, or calls a function that sets attributes. The call
-    may list the names of the attributes.
+    A patch either sets functions as attributes, or calls a function that sets attributes. The
+    arguments of the call may include the names of the attributes.
     """
     tree = ast.parse(patch)
     stored: dict[str, set[str]] = {}

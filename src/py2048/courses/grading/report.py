@@ -116,7 +116,7 @@ class TaskResult:
 
     @property
     def parts(self) -> Iterator[tuple[str, Boards | None]]:
-        """Parts of the report. Each part is a text and the boards below this text, or None."""
+        """Parts of the report. Each part is a text with its boards, or with None."""
         lines = [self.asked, ""]
         for check in self.checks:
             lines += check.head
@@ -253,7 +253,7 @@ class RunInfo:
 
     @property
     def missing(self) -> list[str]:
-        """A line about marks that are not graded here, or an empty list."""
+        """A list with a line about the marks that are not graded here, or an empty list."""
         text = _("Not graded here: {what}").format(what=_(self.not_graded))
         return [text] if self.not_graded else []
 

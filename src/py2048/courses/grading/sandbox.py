@@ -246,7 +246,7 @@ _user_slots = itertools.count(secrets.randbelow(USERS))
 
 @functools.cache
 def _first_user() -> int | None:
-    """Return the first user id reserved for submissions, or None unless running as root."""
+    """Return the first user id reserved for submissions, or None if not running as root."""
     if os.geteuid():
         return None
     try:

@@ -301,8 +301,8 @@ def validate(grading: Grading, seeds: Iterable[str] = ("",)) -> None:
     syntax errors, and missing files. Random examples are generated once for each seed in `seeds`.
 
     Raises:
-        CourseError: If a mistake is found. The message contains the location and the value of the
-            first mistake.
+        CourseError: If a mistake is found. The error message contains the location and the value of
+            the first mistake.
     """
     where = f"the course {grading.course}"
     _check_types(grading, where)

@@ -149,7 +149,7 @@ TRAPS: tuple[tuple[str, Callable[[Line], Sequence[int]]], ...] = (
     (N_("tiles only move by one cell"), _one_step),
     (N_("two tiles merge into one with the same number"), _kept_value),
 )
-"""Descriptions of mistakes, each with a function that makes this mistake on a line."""
+"""Descriptions of mistakes, each with a function that makes this mistake on a line of tiles."""
 
 
 # --- mistakes on a board ---

@@ -354,7 +354,7 @@ def _random(seed: str, tiles: int) -> Rows:
 
 
 def _boards(seed: str) -> Iterator[Rows]:
-    """Yield boards that test `board_reduce`: known traps, then random boards."""
+    """Yield boards that test `board_reduce`: boards for common mistakes, then random boards."""
     for values in LINES:
         yield _row(*values)
         yield [[0, 0, value, 0] for value in values]
@@ -590,7 +590,7 @@ class ObservedGame(NamedTuple):
     Attributes:
         seed: Seed of the random module.
         scenes: The printed boards in order.
-        letters: The typed moves, one between each pair of consecutive scenes.
+        letters: The typed moves, one between each pair of consecutive printed boards.
         ended: Whether the game ended without asking for another move.
         final_boards: How many boards the game printed after its last move.
         setting: A comment for the report about the game's special conditions, or an empty string.
@@ -606,14 +606,14 @@ class ObservedGame(NamedTuple):
     unexpected_question: str = ""
 
     def turns(self) -> Iterator[tuple[PrintedBoard, str, PrintedBoard]]:
-        """Yield the scene before each move, the move itself, and the scene after the move."""
+        """Yield each move, between the boards that were printed before and after the move."""
         yield from zip(self.scenes, self.letters, self.scenes[1:], strict=False)
 
 
 def play(
     session: SubmissionSession, letters: Sequence[str], seed: int, setting: str = ""
 ) -> ObservedGame:
-    """Play the given moves, and parse the scenes in the game's output."""
+    """Play the given moves, and parse the boards in the game's output."""
     session.shown[:] = _repeat(letters, seed, setting)
     outcome = session.run("game_2048()", typed=letters, seed=seed, show=False)
     session.shown[:] = _repeat(letters[: outcome.asked], seed, setting)

@@ -168,7 +168,7 @@ class Finder:
         return path.is_relative_to(self.scratch)
 
     def _is_class(self, path: Path) -> bool:
-        """Return whether a folder or ZIP contains hand-ins of students but matches no student."""
+        """Return whether the names in a folder or ZIP show that it contains students' hand-ins."""
         inside = _names_in(path)
         marked = any(MOODLE.match(name) or CANVAS.match(name) for name in inside)
         marked = marked or METADATA in inside or {AUTOGRADER, "submission"} <= inside

@@ -41,7 +41,7 @@ class TokenBuckets:
         self.burst = max(1.0, self.burst)
 
     def start(self, key: str) -> float:
-        """Return when the key's bucket will be full.
+        """Return the time at which the key's bucket will be full.
 
         Returns the current time if the bucket is already full.
         """

@@ -138,7 +138,8 @@ class SocketConnection(WebSocketsSansIOProtocol):
         is_open = self.conn.state.name == "OPEN" and not self.transport.is_closing()
         if not (is_open and self.writable.is_set() and size < 1 << 16):
             return False
-        # An uncompressed text frame of a server consists of an opcode, a length and the text.
+        # A text frame that a server sends without compression consists of an opcode, a length and
+        # the text.
         head = bytes((_TEXT, size)) if size < 126 else bytes((_TEXT, 126)) + size.to_bytes(2)
         self.transport.write(head + frame)
         return True

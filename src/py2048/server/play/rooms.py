@@ -660,8 +660,8 @@ class Rooms:
         listening = self.start(self.notices.run(self._on_notice))
         while not listening.done():
             await asyncio.sleep(_POLL_S)
-            # While notices arrive, a room is not polled if its player is connected here. If a
-            # notice is lost, the server rejects the player's next move.
+            # While notices arrive, a room is not polled if its player is connected to this process.
+            # If a notice is lost, the server rejects the player's next move.
             wanted = [
                 game_id
                 for game_id, room in self.open.items()

@@ -69,7 +69,7 @@ PRICE_S = 30.0  # Initial estimate of a review's processor time.
 _LEARNING_RATE = 0.1
 
 TIMEOUT_S = 600.0
-_LEASE = timedelta(seconds=20)  # Other processes can take over claims that are older.
+_LEASE = timedelta(seconds=20)  # Other processes can take over claims older than this.
 _POLL_S = 5.0  # Interval of polling for requests from other processes.
 _RENEWAL_S = 0.5
 _MAX_ATTEMPTS = 3

@@ -25,7 +25,7 @@ globals()["__builtins__"] = dict(vars(builtins))
 
 OUTPUT_FLOOD = 85  # Exit code after too much output.
 IDLE_POLLS = 12  # Consecutive polls without events after which a program counts as waiting.
-SPAN_S = 5.0  # Seconds of virtual time that a program may run after each request.
+SPAN_S = 5.0  # Number of consecutive polls without events after which a program counts as waiting.
 TICK_S = 0.01  # Virtual seconds per poll.
 
 
