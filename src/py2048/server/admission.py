@@ -29,9 +29,9 @@ from py2048.server.workers import Outcome, Worker, timed
 _T = TypeVar("_T")
 
 WORKERS = 2
-RATE, BURST_S = 0.75, 300.0  # Processor seconds that an address may use, per second and at once.
+RATE, BURST_S = 0.75, 300.0  # Processor seconds that an address may use: per second, in a burst.
 SHARE = 0.05  # CPU seconds that each address can use per second at full priority.
-MAX_WAIT_S = 5.0  # If the expected wait for a worker is longer, a request is rejected.
+MAX_WAIT_S = 5.0  # A request is rejected if it would wait longer than this for a worker.
 MIN_PRICE_S = 0.005  # This minimum covers the time that a request costs outside the workers.
 HERE_FACTORS = {"battle": 10, "game": 10, "offline": 100, "open": 10, "puzzle": 10}
 """Factors for the charges of requests that run in threads of the server's own process.

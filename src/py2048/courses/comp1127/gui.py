@@ -1,4 +1,4 @@
-"""The window, the board and the tiles: the module that the assignment attributes to Shanice.
+"""The window, the board and the tiles: the module by Shanice, a character in the assignment.
 
 The module contains the eleven functions listed in Table 1 of the assignment. The module can be
 imported without a display, and `setup` opens the window. The drawing functions do nothing on a

@@ -85,8 +85,7 @@ class TermSettings(Struct, frozen=True, forbid_unknown_fields=True):
         return ZoneInfo(self.timezone)
 
     def assignment(self, name: str) -> Assignment:
-        """Return an assignment by name. The error for an unknown name suggests the closest match.
-        """
+        """Return an assignment by name. Errors suggest the closest match."""
         if name not in self.assignments:
             near = did_you_mean(name, self.assignments)
             raise CourseError(f"there is no assignment {name!r} in course.toml{near}")

@@ -239,8 +239,8 @@ STARTUP_MODULES = "abc codecs encodings genericpath io ntpath os posixpath site 
 LOOPS = ast.For, ast.While
 OUR_FILES = os.path.dirname(__file__), "<grader>"
 MAX_ALARMS = 5
-IDLE_TICKS = 10  # Consecutive ticks without work after which a process counts as asleep.
-IDLE_FACTOR = 3  # Number of consecutive ticks without work after which a process counts as asleep.
+IDLE_TICKS = 10  # Number of consecutive ticks without work after which a process counts as asleep.
+IDLE_FACTOR = 3  # Time until a process counts as asleep, relative to a call's CPU limit.
 IDLE_CPU_S = 0.001  # Upper bound of the CPU time for handling a tick.
 
 

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 globals()["__builtins__"] = dict(vars(builtins))
 
 OUTPUT_FLOOD = 85  # Exit code after too much output.
-IDLE_POLLS = 12  # Consecutive polls without events after which a program counts as waiting.
-SPAN_S = 5.0  # Number of consecutive polls without events after which a program counts as waiting.
+IDLE_POLLS = 12  # A program counts as waiting after this many consecutive polls without events.
+SPAN_S = 5.0  # Seconds of virtual time that a program may run after each request.
 TICK_S = 0.01  # Virtual seconds per poll.
 
 
