@@ -254,7 +254,7 @@ def course_names() -> list[str]:
 
 
 def get_course(name: str) -> Course:
-    """Return the course with this name, or the course in this folder.
+    """Return the course with the given name, or the course in the given folder.
 
     Raises:
         CourseError: If the course is invalid or unknown. For unknown names, the error message

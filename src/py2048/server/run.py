@@ -55,7 +55,8 @@ def run(settings: ServerSettings, log_level: str = "info") -> None:
         def stop(*_: object) -> None:
             server.should_exit = True
 
-        # Uvicorn handles these signals while it runs, and raises them again after it has stopped.
+        # Uvicorn handles SIGINT and SIGTERM while it runs, and raises them again after it has
+        # stopped.
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, stop)
         _announce(listener)

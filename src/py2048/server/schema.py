@@ -1,7 +1,8 @@
 """Message types of the WebSocket and the JSON API.
 
-Input is validated by decoding it into these types, and responses are encoded from them. The OpenAPI
-description is generated from the same types. docs/reference/web-protocol.md explains the messages.
+Input is validated by decoding it into the types of this module, and responses are encoded from
+them. The OpenAPI description is generated from the same types. docs/reference/web-protocol.md
+explains the messages.
 """
 
 from __future__ import annotations

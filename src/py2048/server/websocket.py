@@ -125,10 +125,10 @@ class ClientConnection(Client):
 
     A page may send a chain of actions without waiting for responses. The first action of a chain
     must have the game's next number. The server numbers the other actions, because moves without
-    effect use no number and the page cannot predict which moves these are. A later action is played
-    only if nothing else has happened in the game since the previous action, so no move is made on a
-    board that the player has not seen. A rejected action breaks the chain, and the rest of the
-    chain is dropped without a message.
+    effect use no number and the page cannot predict which moves have no effect. A later action is
+    played only if nothing else has happened in the game since the previous action, so no move is
+    made on a board that the player has not seen. A rejected action breaks the chain, and the rest
+    of the chain is dropped without a message.
 
     Attributes:
         site: The parts of the server.

@@ -60,7 +60,7 @@ class Worker:
         self._is_closed = False
         self._context = get_context("forkserver")
         self._context.set_forkserver_preload(["py2048.server.app", "py2048.app.storage.store"])
-        forkserver.ensure_running()  # start early, because its imports take seconds
+        forkserver.ensure_running()  # started early, because the server's imports take seconds
 
     def run(self, call: Callable[..., object], *args: object) -> Outcome:
         """Run a call that reports no progress.

@@ -69,7 +69,7 @@ class WindowContents:
         looks: Descriptions of the squares' appearance, row by row.
         others: Strings outside the squares.
         fixed: Strings that the window shows outside the squares when the game starts, such as
-            titles and rules. All numbers in these strings are replaced by 0.
+            titles and rules. In `fixed`, all numbers are replaced by 0.
     """
 
     texts: list[list[str]]
@@ -319,8 +319,7 @@ class ObservedGames:
         fault: The failure that aborted the last game, or None.
         fixed: Strings displayed at the start of a game.
         misplaced: Numbers that are drawn across the edge of a square at the start of a game.
-        written: Moves on boards that the grader set up by overwriting the program's data, if this
-            worked.
+        written: Moves on boards that the grader set up by overwriting the program's data.
         written_fault: The failure that aborted the moves in `written`, or None.
     """
 

@@ -57,9 +57,9 @@ class Grid:
     def assignRandCell(self, init: bool = False) -> None:
         """Put a tile on a random empty cell, if the grid has one.
 
-        If `init` is true, the tile is always a 2. Otherwise, it is a 4 with probability 1/4. Random
-        numbers are drawn in the same order as in the assignment's code, so that seeded games are
-        repeatable.
+        If `init` is true, the tile is always a 2. Otherwise, the tile is a 4 with probability 1/4.
+        Random numbers are drawn in the same order as in the assignment's code, so that seeded games
+        are repeatable.
         """
         # `emptiesSet` may be out of date, but a tile must never be overwritten.
         empties = [cell for cell in self.emptiesSet if not self.getCell(cell)]

@@ -51,7 +51,7 @@ TILES = (0, 0, 2, 2, 4, 8)
 
 
 def grid_of(rows: Rows, empties: list[int] | None = None) -> str:
-    """Return code that creates a `grid` with these rows and this list of empty cells."""
+    """Return code that creates a `grid` with the given rows and list of empty cells."""
     size = f"{len(rows)}, {len(rows[0])}"
     listed = empty_cells(rows) if empties is None else empties
     return f"grid = Grid({size}, 0)\ngrid._grid = {rows}\ngrid.emptiesSet = {listed}"
@@ -471,7 +471,7 @@ def all_but(*about: str) -> tuple[str, ...]:
 def all_but_points() -> tuple[str, ...]:
     """Return a patch that keeps the methods that call `collapseRow`.
 
-    If the student's `collapseRow` adds no points, its replacement adds none either.
+    If the student's `collapseRow` adds no points, the replacement adds no points either.
     """
     before = calling(row_adds_points, "Grid", result="_rows_count")
     after = calling(without_row_points, "Grid")

@@ -154,7 +154,7 @@ def move_all_left(board: BoardFrame) -> None:
 
 
 def move_slots(board: BoardFrame, slots: list[Cell], direction: int) -> None:
-    """Move the tiles on these slots in order. Empty slots are skipped."""
+    """Move the tiles on the given slots in order. Empty slots are skipped."""
     for row, column in slots:
         key = find_identifier(board, row, column)
         if key is not None:

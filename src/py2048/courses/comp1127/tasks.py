@@ -95,7 +95,7 @@ def key_of(cell: Cell) -> str:
 
 
 def grid_code(rows: Rows) -> str:
-    """Return code that sets the student's grid to these rows."""
+    """Return code that sets the student's grid to the given rows."""
     return f"main.grid = {rows}"
 
 

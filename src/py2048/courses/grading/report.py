@@ -427,8 +427,7 @@ def _class_table(reports: Sequence[GradeReport]) -> Table:
 
 
 def environment(folder: Path) -> jinja2.Environment:
-    """Return the Jinja environment for the templates in a folder. Control characters are escaped.
-    """
+    """Return the Jinja environment for a folder's templates. Control characters are escaped."""
     pages = jinja2.Environment(
         loader=jinja2.FileSystemLoader(folder),
         autoescape=True,

@@ -228,7 +228,7 @@ class Runner:
     def kill(self) -> None:
         """Kill the process from another thread.
 
-        Calls that wait for a reply then raise `ProcessDied`.
+        Calls that are waiting for a reply raise `ProcessDied`.
         """
         if (process := self._process) is not None:
             process.kill()
@@ -333,7 +333,7 @@ class SubmissionSession:
         again.
 
         A patch could leak into other checks through forked memory, files or the display. Unless the
-        program is trusted, this method therefore ends all processes that ran another patch.
+        program is trusted, this method ends all processes that ran another patch.
         """
         self.seconds = seconds or self.grading.seconds
         self.overran, self.is_repeated = set(), is_repeated

@@ -1,11 +1,11 @@
 """Find and read submissions, given as a file, a folder, a ZIP, or a folder of a whole class.
 
 A folder is a single submission if it contains the course's program, or one program under another
-name together with files that belong to it. Otherwise each folder, Python file and ZIP in the folder
-is a submission, and folders with several submissions are searched in the same way. Files that
-Canvas or Moodle attribute to the same student form one submission. Submissions keep their names
-from the download. ZIP files are untrusted: paths must stay inside the folder, and the unpacked size
-is limited.
+name together with files that belong to it. In other folders, each folder, Python file and ZIP is a
+submission, and folders with several submissions are searched recursively. Files that Canvas or
+Moodle attribute to the same student form one submission. Submissions keep their names from the
+download. ZIP files are untrusted: paths must stay inside the folder, and the unpacked size is
+limited.
 
 Notebooks, text that was typed into Moodle, and programs named ``.py.txt`` are converted to Python
 files.
@@ -619,7 +619,7 @@ def is_program(path: Path) -> bool:
 def as_programs(submission: Submission, grading: Grading, folder: Path) -> Submission:
     """Convert notebooks and similar files to Python files, in a copy in the new `folder`.
 
-    Submissions without such files are returned unchanged.
+    Submissions without notebooks or similar files are returned unchanged.
     """
     odd = [f for f in submission.files if is_program(f) and f.suffix.lower() != ".py"]
     if not odd:

@@ -267,7 +267,7 @@ class Grading:
     words: Callable[[Any], Any] = lambda part: part
 
     def in_language(self, language: str) -> Grading:
-        """Return a copy whose reports are in this language. "" keeps the current language."""
+        """Return a copy whose reports are in the given language. "" keeps the current language."""
         if language not in {"", *LANGUAGES}:
             raise CourseError(
                 f"--language {language!r} is unknown: use one of {', '.join(LANGUAGES)}"
@@ -276,7 +276,7 @@ class Grading:
         return replace(self, language=language or self.language, variants=variants)
 
     def only(self, ids: Sequence[str]) -> Grading:
-        """Return a copy with these tasks, or with all tasks if `ids` is empty."""
+        """Return a copy with the tasks in `ids`, or with all tasks if `ids` is empty."""
         known = [task.id for task in self.tasks]
         for id_ in ids:
             if id_ not in known:

@@ -82,7 +82,7 @@ class Backend:
         return bool(notices and notices.fault)
 
     async def ready(self) -> Rooms:
-        """Wait until the store is open, or raise the error that prevents this.
+        """Wait until the store is open, and return the rooms.
 
         Raises:
             StorageError: If the store cannot be opened.
@@ -141,7 +141,7 @@ class Backend:
         self._late_fault = StorageError("the store does not answer", "slow")
 
     async def open(self) -> Rooms:
-        """Open the store, and retry until this succeeds."""
+        """Open the store, and retry until the store is open."""
         with suppress(TimeoutError):
             await asyncio.wait_for(self._wanted.wait(), _OPEN_DELAY_S)
         wait_s = _FIRST_RETRY_S

@@ -69,8 +69,9 @@ class Client:
     """A connection in a room, with a queue of outgoing frames.
 
     `send` never blocks. The frame is written immediately if the socket is ready and nothing is
-    queued. Otherwise `run` writes the frame later, in the order of the queue. A client whose queue
-    exceeds `MAX_QUEUED_FRAMES` or `MAX_QUEUED_BYTES` is disconnected.
+    queued. A frame that cannot be written immediately is written later by `run`, in the order of
+    the queue. A client whose queue exceeds `MAX_QUEUED_FRAMES` or `MAX_QUEUED_BYTES` is
+    disconnected.
 
     Attributes:
         account: Id of the account. Guests also have an account id.
@@ -385,8 +386,8 @@ class Room:
 
         Args:
             error: Why the last write failed, or None if another process has changed the game. A
-                failed write may have reached the store, so its frames are kept until the game has
-                been reloaded.
+                failed write may have reached the store, so the waiting frames are kept until the
+                game has been reloaded.
         """
         if error is not None:
             self._rooms.note_fault(error, "a move could not be written")
@@ -428,8 +429,8 @@ class Room:
         self, game: OnlineGame, error: StorageError | None, unconfirmed: Sequence[_Frame]
     ) -> None:
         """Replace the game with the reloaded game, and notify all clients."""
-        # The client's last action may have a higher version than the record. In this case, the
-        # state alone does not show the client that the action was rejected.
+        # If the client's last action has a higher version than the record, the state alone does not
+        # show the client that the action was rejected.
         is_undone = game.is_finished and game.version < self.game.version
         if error is not None and game.has_same_turns(self.game):
             self._deliver(unconfirmed)  # the write succeeded after all

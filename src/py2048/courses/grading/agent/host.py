@@ -1,7 +1,7 @@
 """Request server inside a submission's process: loads the program, runs code and reports results.
 
 Values are encoded as JSON without calling any of their own methods. Values of exact built-in types
-are sent as data. Instances of a subclass of these types are read through the methods of the
+are sent as data. Instances of subclasses of built-in types are read through the methods of the
 built-in type. NumPy scalars and arrays are supported, too. Any other object is sent as the name of
 its type and a string for display. This module keeps a private copy of the builtins, so a submission
 that replaces `len` or `isinstance` breaks only itself.
@@ -188,7 +188,7 @@ QUIET = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign, 
 
 @cache
 def parsed(text: str | CodeType) -> tuple[CodeType, CodeType | None]:
-    """Compile code. If the last statement is an expression, it is compiled separately.
+    """Compile code. If the last statement is an expression, the expression is compiled separately.
 
     Code objects are returned unchanged.
 
@@ -320,8 +320,9 @@ class Agent:
     def forget_shadowed_modules(self) -> None:
         """Unload standard modules that files of the submission shadow.
 
-        These files would also shadow the modules if a student ran ``python game.py``. This method
-        first imports libraries and the course's files, because they need the standard modules.
+        Such files would also shadow standard modules if a student ran ``python game.py``. This
+        method first imports libraries and the course's files, because they need the standard
+        modules.
         """
         entries = {entry.name.partition(".")[0] for entry in _scan(".")}
         loaded = {*STARTUP_MODULES.split(), *sys.builtin_module_names}

@@ -168,7 +168,7 @@ class VirtualClock:
             self.yield_to_grader()
 
     def poll(self, *, news: bool) -> None:
-        """Record that the program has polled for events; `news` tells whether it found any."""
+        """Record that the program has polled for events; `news` tells whether there were events."""
         self.polls = 0 if news else self.polls + 1
         self.now += TICK_S
         if self.polls > IDLE_POLLS or self.now >= self.until:

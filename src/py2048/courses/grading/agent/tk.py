@@ -451,7 +451,7 @@ class TkUser:
         self._windows.pump()
 
     def point(self, widget: Widget) -> None:
-        """Click in the middle of a widget, or on the widget that covers it there."""
+        """Click at the middle of a widget, or on another widget that covers this point."""
         x = int(widget.winfo_rootx()) + int(widget.winfo_width()) // 2
         y = int(widget.winfo_rooty()) + int(widget.winfo_height()) // 2
         seen = str(widget.interpreter.call("winfo", "containing", x, y))
