@@ -204,7 +204,7 @@ async def alive(_request: Request) -> Response:
 
 @functools.cache
 def strong_networks() -> list[str]:
-    """Return the names of the strong networks that are installed."""
+    """Return the names of the strong n-tuple networks that are installed."""
     others = shipped_folders()[1:]
     return [path.stem for path in shipped_files() if path.parent in others]
 

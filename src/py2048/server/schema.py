@@ -329,7 +329,7 @@ class PositionRequest(Struct):
 class AdviceRequest(PositionRequest):
     """A position, and the computer player that rates the moves. None selects the default player.
 
-    With a `level`, the values are the chances for players of this level.
+    With a `level`, the values are the chances of reaching the goal for players of this level.
     """
 
     player: Text | None = None
@@ -819,9 +819,9 @@ class ReviewSummary(Reply, kw_only=True):
     `level` is the player level against which moves were judged, or ``perfect``. `wanted` is the
     requested level, which may be ``me``. `reviewed` is the number of graded moves; moves after the
     goal are not graded. `accuracy` is null if too few moves were graded. `first` is the turn of the
-    costliest moment. For perfect play in points, the score equals `expected` (the value at the
-    start) minus `loss` plus `luck`. `graph` is an SVG plot of the values, and `swing` is the
-    standard deviation of luck in this game.
+    costliest move. For perfect play in points, the score equals `expected` (the value at the start)
+    minus `loss` plus `luck`. `graph` is an SVG plot of the values, and `swing` is the standard
+    deviation of luck in this game.
     """
 
     judge: str

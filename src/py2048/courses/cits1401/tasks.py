@@ -1058,7 +1058,7 @@ def _check_the_end(driver: WindowDriver) -> None:
 
 
 MAX_STILL_HALF_MINUTES = 10
-"""The computer counts as stuck after this many half minutes without a change."""
+"""The computer player counts as stuck after this many half-minute steps without a change."""
 
 
 def stops_the_computer(session: SubmissionSession) -> None:

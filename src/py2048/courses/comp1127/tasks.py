@@ -100,7 +100,7 @@ def grid_code(rows: Rows) -> str:
 
 
 def setup(rows: Rows, *notes: str, tiles: Sequence[tuple[str, int, Cell]] = ()) -> str:
-    """Return code that sets the grid, opens a board with tiles, and then runs `notes`.
+    """Return code that sets the grid, opens a board with tiles, and executes `notes`.
 
     The tiles are given as (key, value, cell). By default, the board shows the tiles of the grid.
     """

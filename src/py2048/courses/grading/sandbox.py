@@ -721,7 +721,7 @@ class Process:
         self.kill()
         with contextlib.suppress(subprocess.TimeoutExpired):
             user = self._ends_all_of
-            if user:  # Also kill processes that have left the group.
+            if user:  # Also kill processes that have left the process group.
                 words = ["sh", "-c", "kill -s KILL -- -1"]
                 killer = subprocess.Popen(words, user=user, group=user, extra_groups=())
                 killer.wait(EXIT_S)

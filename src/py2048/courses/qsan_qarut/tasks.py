@@ -47,7 +47,7 @@ FIXED = [
     *([line] * len(line) for line in OTHER_LINES),
     *map(checkered, (2, 3), (2, 3)),
 ]
-"""Boards with a single line of numbers, boards whose lines are all equal, and stuck boards."""
+"""Boards with a single line of numbers, boards with equal lines, and boards without moves."""
 
 
 def game_code(rows: Rows) -> str:

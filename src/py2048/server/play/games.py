@@ -195,7 +195,7 @@ class OnlineGame:
         return POSITION if self.tracked.extra.get(_FROM_POSITION) else self.tracked.category
 
     def drawn(self) -> _Drawn | None:
-        """Return a copy for `finish` if this process has drawn all tiles, or else None."""
+        """Return a copy for `finish` if this process has generated all tiles, or else None."""
         is_drawn = self._is_drawn_here and not self.tracked.offline
         return (self.tracked.copy(), self.info) if is_drawn else None
 
@@ -359,7 +359,7 @@ class OnlineGame:
             events += self.session.move(direction_of(code), millis)
             self.think_ms += millis
         self.clock = ThinkingClock(time.monotonic())
-        # This process has drawn the tiles itself, so the result must match the stored change.
+        # This process has generated the tiles itself, so the result must match the stored change.
         return tuple(events) if self.tracked.take_change() == change else None
 
     def has_same_turns(self, other: OnlineGame) -> bool:
@@ -585,8 +585,8 @@ class GameService:
 
         Args:
             game_id: The game.
-            drawn: The game if this process has drawn all tiles with the secret. By default, the
-                tiles are read from the store and verified.
+            drawn: The game, if this process has generated all tiles from the secret. By default,
+                the tiles are read from the store and verified.
             is_stopped: Whether the time is up, so that the game ends even if moves are possible.
 
         Returns:
@@ -654,7 +654,7 @@ class GameService:
 
 
 def check_sealed(info: OnlineGameInfo, account_id: str) -> None:
-    """Reject access to a sealed game, as in `GameService.check_visible`.
+    """Reject access to a daily game whose secret is hidden, as in `GameService.check_visible`.
 
     Raises:
         ActionRejected: If the day's secret is still hidden (``sealed``).

@@ -6,7 +6,7 @@ crashes affects only its own review.
 
 Reviews cannot be used as hints, because a review needs a record, and only finished games have
 records. Players can review their own daily games immediately, because an account plays a day only
-once. Other players' daily games and their reviews stay sealed until the day's secret is revealed.
+once. Other players' daily games and their reviews stay hidden until the day's secret is revealed.
 Reviews are only requested for games that the requester may see.
 """
 
@@ -59,8 +59,8 @@ if TYPE_CHECKING:
 _log = logging.getLogger("py2048.web")
 
 VERSION = "5"
-"""Version of reviews. Increase the version when judges, grades or the summary change, so that the
-server recomputes older reviews.
+"""Version of reviews. Increase the version when the judging, the grades or the summary change, so
+that the server recomputes older reviews.
 """
 
 MAX_MOVES = 20_000  # Longer games are not reviewed.
@@ -175,7 +175,7 @@ def _is_current(review: StoredReview) -> bool:
 def figures(review: StoredReview | None) -> tuple[str, schema.ReviewSummary | None]:
     """Return the state of a review and, if the review is done, its summary.
 
-    If the game is sealed, the caller must show the summary only to the game's player.
+    If the day's secret is still hidden, the caller must show the summary only to the game's player.
     """
     if review is None or (review.finished and not _is_current(review)):
         return "none", None
@@ -361,7 +361,7 @@ def computed(record: str, level: str, note: Callable[[int], None]) -> dict[str, 
     """Review a game for a level, and return the review as data for the store.
 
     Raises:
-        Py2048Error: If no judge supports the rules, or the record breaks the rules.
+        Py2048Error: If games with these rules cannot be reviewed, or the record breaks the rules.
     """
     done = 0
     for found in review_game(Record.from_json(record), parse_level(level)):
@@ -377,7 +377,7 @@ def computed(record: str, level: str, note: Callable[[int], None]) -> dict[str, 
 
 
 def kept(review: Review) -> dict[str, object]:
-    """Convert a review for storage: a summary that includes the moments, and all moves."""
+    """Convert a review for storage: all moves, and a summary that includes the costliest moves."""
     places = [place for place, (_, spawn) in enumerate(review.record.steps) if spawn is not None]
     turns = {move.ply: places[move.ply - 1] for move in review.moves}
     summary = msgspec.to_builtins(summary_of(review, turns))
@@ -388,7 +388,7 @@ def kept(review: Review) -> dict[str, object]:
 
 
 def summary_of(review: Review, turns: Mapping[int, int]) -> schema.ReviewSummary:
-    """Return the summary of a review, without its moments.
+    """Return the summary of a review, without the list of its costliest moves.
 
     Args:
         review: The review.
