@@ -103,7 +103,7 @@ class Example:
 
 @dataclass(frozen=True)
 class Check:
-    """A requirement of a task, given by examples or by a function that drives the submission.
+    """A requirement of a task, given by examples or by a function that runs code in the submission.
 
     All examples must pass. Examples run in order of rank and then of length, so that reports show
     the shortest failing example.

@@ -397,7 +397,7 @@ def _finished(seed: str) -> Iterator[Example]:
 def _keeps_coordinates_abstract(session: SubmissionSession) -> None:
     """Check that the board works with a different representation of coordinates.
 
-    The check is skipped if the submission has functions of task 2 but lacks some of task 1.
+    The check is skipped if the submission has functions of task 2, but not all functions of task 1.
     """
     missing = f"[name for name in {tuple(_COORDINATES)} if not hasattr(project, name)]"
     begun = "hasattr(project, 'create_board')"

@@ -554,7 +554,8 @@ class Agent:
     def _load_statement(
         self, statement: ast.stmt, futures: list[ast.stmt], request: Message
     ) -> Message | None:
-        """Run a statement. Return the reason and the line if the statement fails, or None."""
+        """Run a statement. Return the error and the line if the statement fails, or None otherwise.
+        """
         left_out = {"statement": statement.lineno, "line": statement.lineno}
         if request["quiet"] and not isinstance(statement, QUIET):
             is_if = isinstance(statement, ast.If)
