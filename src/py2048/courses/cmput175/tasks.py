@@ -351,7 +351,7 @@ def collapses(
     ending: str = "\ngrid._grid",
     expected: Callable[[Slide], object] = lambda slide: as_lists(slide.board.rows),
 ) -> Callable[[str], Iterator[Example]]:
-    """Return a function that yields examples that collapse whole grids.
+    """Return a function that generates examples in which whole grids are collapsed.
 
     Args:
         drawn: Function that generates the boards from a seed.

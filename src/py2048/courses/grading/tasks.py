@@ -483,7 +483,7 @@ class Raised:
 
 @dataclass(frozen=True)
 class Raises:
-    """Matcher for an exception of a type or a subclass, with an exact message if one is given."""
+    """Matcher for exceptions of a type or a subclass. A given message must match exactly."""
 
     type: str
     message: str | None = None

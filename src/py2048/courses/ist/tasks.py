@@ -438,7 +438,7 @@ def other(rows: Rows, score: int) -> str:
 
 
 def _comparisons(seed: str) -> Iterator[Example]:
-    """Yield examples that compare each pair of several boards, including equal boards."""
+    """Yield examples that compare all pairs of boards from a list."""
     rows = EMPTY, _row(2, 0, 0, 0), _row(0, 2, 0, 0), _row(4, 0, 0, 0), _MIXED, _MIXED[::-1]
     boards = product((*rows, _random(seed, 10)), (0, 4))
     for one, two in product(boards, repeat=2):
