@@ -554,7 +554,7 @@ class Agent:
     def _load_statement(
         self, statement: ast.stmt, futures: list[ast.stmt], request: Message
     ) -> Message | None:
-        """Run a statement. If the statement fails, return the error and the line."""
+        """Run a statement. Return the error and the line if the statement is skipped or fails."""
         left_out = {"statement": statement.lineno, "line": statement.lineno}
         if request["quiet"] and not isinstance(statement, QUIET):
             is_if = isinstance(statement, ast.If)
