@@ -132,7 +132,7 @@ class FairQueue:
         return wait_s
 
     def end(self, request: Request, seconds: float) -> None:
-        """Free a request's place, and adjust the request's charge to the measured time."""
+        """Mark a request as finished, and adjust the request's charge to the measured time."""
         self.charge(request.caller, seconds - request.price_s)
         self._running[request.caller.address] -= 1
         self._running += Counter()  # drops zeros
