@@ -63,7 +63,7 @@ NETWORKS = {
     for name in ("classic", "2x4", "3x3", "3x4", "cmput175", "ist")
     if (path := network_path(get_rules(name)))
 }
-"""Networks for offline play in the browser, by rule preset."""
+"""N-tuple networks for offline play in the browser, by rule preset."""
 LEADERBOARD_TTL_S, PLOTS_TTL_S = 1.0, 60.0
 
 StoredGame = RecordSummary | OpenGame
@@ -301,7 +301,7 @@ async def read_form(request: Request) -> dict[str, str]:
 
 
 class Site:
-    """Components of a server that all views use. Must be created within an event loop.
+    """Components of a server that all views use. A `Site` must be created within an event loop.
 
     Args:
         settings: How the server is run.
@@ -352,7 +352,7 @@ class Site:
         """Return the game id in the path if the user may see this game. The game may not exist.
 
         Raises:
-            ActionRejected: If the id is invalid or the game is sealed.
+            ActionRejected: If the id is invalid, or the day's secret is still hidden.
         """
         await self.backend.do(GameService.check_visible, request.game, request.user.account)
         return request.game
