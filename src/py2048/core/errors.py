@@ -20,8 +20,8 @@
     │   └── StaleGameError                a write based on an outdated game
     └── MissingExtraError  (ImportError)  an optional library that is not installed
 
-Each message is a single line that names the offending value, what is wrong with it and how to fix
-it, so a front end can print it unchanged.
+Each message names the invalid value, the problem and the solution on a single line, so a front end
+can print the message unchanged.
 """
 
 from __future__ import annotations
@@ -167,7 +167,7 @@ def shown(value: object) -> str:
     """Return a one-line ``repr`` of `value`, truncated for use in a message."""
     try:
         text = " ".join(repr(value).split())
-    except ValueError:  # Python limits the number of digits in a printed integer
+    except ValueError:  # raised for integers with thousands of digits
         return f"a value with too many digits ({type(value).__name__})"
     return text if len(text) <= MAX_SHOWN_LENGTH else f"{text[:MAX_SHOWN_LENGTH]}…"
 
@@ -180,9 +180,11 @@ def check_kind(value: object, kind: Any, error: type[Py2048Error], wanted: str) 
 
 @contextmanager
 def os_errors_as(kind: type[Py2048Error], what: str) -> Iterator[None]:
-    """Convert operating-system errors to `kind`; the message begins with `what`, the failed action.
+    """Convert operating-system errors to exceptions of type `kind`.
 
-    The `ValueError` that Python raises for paths with a NUL or a surrogate is also converted.
+    The message begins with `what`, a description of the failed action.
+
+    A `ValueError` caused by a NUL character or a lone surrogate in a path is also converted.
     """
     try:
         yield

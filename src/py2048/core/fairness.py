@@ -1,9 +1,9 @@
 """Provably fair games: all tiles are drawn from a secret that the server commits to in advance.
 
-The commitment is the SHA-256 hash of the secret (32 random bytes). Draw number `counter` of a game
-is the first 8 bytes of HMAC-SHA256(secret, counter as 8 bytes), read as a big-endian number.
-Counters and draws have the same meaning as in `py2048.core.rng`. Nobody can predict a draw without
-the secret, and the secret cannot be replaced without breaking the commitment. Once the secret is
+The commitment is the SHA-256 hash of the secret (32 random bytes). The draw for a `counter` is the
+first 8 bytes of HMAC-SHA256(secret, counter as 8 bytes), read as a big-endian number.
+`py2048.core.rng` defines counters and the use of draws. Nobody can predict a draw without the
+secret, and the secret cannot be replaced without breaking the commitment. Once the secret is
 revealed at the end of the game, anyone can verify every tile with `check_fair`.
 
 All games of a daily challenge share one secret, which starts with ``daily-``. Draws with this
@@ -30,7 +30,10 @@ from py2048.core.rules import Rules
 
 _SECRET_BYTES = 32
 DAILY, BATTLE = "daily-", "battle-"
-"""Prefixes of secrets that several games share. Their draws also depend on the board."""
+"""Prefixes of secrets that several games share.
+
+Draws with these secrets also depend on the board.
+"""
 
 
 def new_secret(prefix: str = "") -> str:
@@ -48,7 +51,9 @@ def commitment_of(secret: str) -> str:
 
 
 def derived_secret(secret: str, number: int) -> str:
-    """Return the secret of game `number` in a series, without revealing any other secret.
+    """Derive the secret of game `number` in a series.
+
+    A derived secret reveals nothing about the other secrets of the series.
 
     Raises:
         RecordError: If the secret is not hexadecimal.
@@ -123,7 +128,7 @@ def check_draws(secret: str, rules: Rules, start: Board | None, turns: Iterable[
 
 
 def revelation_of(day: str) -> datetime:
-    """Return when a daily challenge's secret is revealed, one day after the challenge ends.
+    """Return the time at which a daily challenge's secret is revealed.
 
     The extra day lets players finish games they began in the last minute.
     """
@@ -141,7 +146,7 @@ def sealed_until(day: str | None) -> date | None:
 def public_secret(secret: str, day: str | None, *, is_over: bool) -> str | None:
     """Return a game's secret if it is public, otherwise None.
 
-    The secret of a battle is never returned: the battle's page reveals it when all games are over.
+    The secret of a battle is never returned; the battle's page reveals it after the last game.
     """
     is_public = is_over and not secret.startswith(BATTLE) and not sealed_until(day)
     return secret if is_public else None

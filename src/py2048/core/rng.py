@@ -1,9 +1,9 @@
 """The random number generator for start tiles and spawns, specified bit for bit.
 
 The generator is counter-based: draw number `counter` of a game is a pure function of the seed and
-the counter. So any machine can reproduce any turn without its history, and compiled batches draw
-exactly the same tiles. The mixing function is the SplitMix64 finaliser (Steele, Lea & Flood, "Fast
-splittable pseudorandom number generators", OOPSLA 2014).
+the counter. Any machine can therefore reproduce any turn without replaying the game, and compiled
+batches draw exactly the same tiles. The mixing function is the SplitMix64 finaliser (Steele, Lea &
+Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
 
 =============================  ===========================================================
 draw                           value (all arithmetic modulo 2**64)
@@ -18,7 +18,8 @@ tile of a draw                 `pick_high` among the integer weights
 cell of a draw                 `pick_low` among the empty cells, row-major
 =============================  ===========================================================
 
-Scaling a 32-bit number to `n` choices biases each choice by less than ``n / 2**32``.
+When a 32-bit number is scaled to `n` values, the relative error of each value's probability is less
+than ``n / 2**32``.
 """
 
 from __future__ import annotations

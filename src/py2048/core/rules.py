@@ -1,4 +1,4 @@
-"""`Rules`: the rules of a 2048 game as a single frozen value.
+"""`Rules`: the rules of a 2048 game as an immutable object.
 
 The command line, records and URLs use this text form of rules:
 
@@ -36,13 +36,13 @@ MAX_POINTS = 1_000_000
 """Maximum number of points that rules may award or deduct for a move."""
 
 MAX_RANK = 63
-"""Largest rank that rules may use, because records write a rank as one base-64 digit.
+"""Largest allowed rank, the base-2 logarithm of a tile; records write a rank as a base-64 digit.
 
 `py2048.engine.rules` defines the limits of compiled code.
 """
 
 MAX_TOTAL_WEIGHT = 2**32
-"""Maximum sum of integer weights, because 32 bits of a draw select the tile."""
+"""Maximum sum of integer weights, because each tile is drawn with 32 random bits."""
 
 
 def whole_number(value: object) -> int | None:
@@ -419,7 +419,7 @@ class Rules:
 
     @property
     def objective(self) -> tuple[object, ...]:
-        """The settings that affect future points, such as the spawns, but not the name."""
+        """All settings that affect future points, as a tuple; the name is not included."""
         end = self.target if self.ends_at_target else None
         return self.shape, self.spawn, self.merging, self.scoring, end
 
@@ -438,7 +438,7 @@ class Rules:
 
     @property
     def is_deterministic(self) -> bool:
-        """Whether the board and the move determine the spawn."""
+        """Whether spawns are fully determined by the board and the move, without randomness."""
         return not isinstance(self.spawn, RandomSpawn)
 
     def __str__(self) -> str:
@@ -458,8 +458,9 @@ class Rules:
         """Parse rules; the inverse of ``str``.
 
         The text is the name of a preset (``classic:size=5x5``), a size (``2x3`` means ``classic``
-        of that size), or a new name with changes to ``classic``. ``str`` writes every setting, so
-        its output keeps its meaning even if a preset changes. The module docstring has the grammar.
+        of that size), or a new name with changes to ``classic``. The output of ``str`` contains
+        every setting, so it keeps its meaning if a preset changes. The module docstring has the
+        grammar.
 
         Raises:
             RulesError: If the text cannot be parsed; the message names the faulty part and how to
@@ -475,7 +476,7 @@ def _parsed(text: str) -> Rules:
     if not name or "=" in name:
         raise RulesError(f"{shown(text)} does not start with a name, such as classic:size=5x5")
     changes = parse_changes(rest) if colon else {}
-    # If all settings are given, a name such as 3x3 does not set the size.
+    # With all settings given, a name such as 3x3 is only a label and does not set the size.
     is_complete = len(changes) == len(fields(Rules)) - 1
     if not is_complete and re.fullmatch(r"[0-9]+[xX][0-9]+", name):
         name = name.lower()
@@ -528,7 +529,7 @@ def preset_of(rules: Rules) -> Rules | None:
 
 
 def get_rules(rules: str | Rules | None = None, /, **changes: Any) -> Rules:
-    """Return the given rules or preset, with `changes` applied to the fields.
+    """Return rules from an object, text or preset name, with the fields in `changes` replaced.
 
     Args:
         rules: `Rules`, or their text. If omitted, ``name`` in `changes` selects the preset; the

@@ -225,8 +225,8 @@ class Game:
     def attempt(self, direction: Direction | str) -> bool:
         """Play a move if it is legal. Otherwise, apply the rules' penalty for illegal moves.
 
-        A penalised attempt is a turn without a spawn. It changes the score, is recorded, and can be
-        undone. After the end of the game, attempts have no effect.
+        A penalised attempt is a turn without a spawn. Penalised attempts change the score, are
+        recorded, and can be undone. Attempts after the end of the game have no effect.
 
         Returns:
             Whether the move was legal.
@@ -273,8 +273,8 @@ class Game:
     def record(self) -> Record:
         """Return the record of this game.
 
-        A record with a seed can be verified against the generator, so the seed is omitted unless
-        the generator drew every spawn.
+        The record contains the seed only if the generator drew every spawn from it, because
+        `Record.verify` compares all spawns with the seed.
         """
         record = Record(
             rules=self._rules,
@@ -304,7 +304,7 @@ class Game:
 
     @classmethod
     def from_history(cls, history: History) -> Game:
-        """Replay a batch game. Illegal directions count as attempts and may cost points."""
+        """Replay a batch game. Illegal directions are replayed as attempts and may cost points."""
         game = cls(history.rules, seed=history.seed, board=history.start)
         for direction in history.directions:
             game.attempt(direction)

@@ -33,7 +33,7 @@ def load_record(path: Path) -> Record:
 
 
 def load_record_file(path: Path) -> Record:
-    """Return the only game in a regular file; unlike `load_record`, never block on a pipe.
+    """Return the only game in a regular file; unlike `load_record`, reject pipes and devices.
 
     Raises:
         RecordError: If the file contains no valid game or several games, or the path is a pipe, a

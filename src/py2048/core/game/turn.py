@@ -1,4 +1,4 @@
-"""Turns, spawns, scoring and outcomes, which define how the rules act on a board.
+"""Turns, spawns, scores and outcomes: how a game proceeds under its rules.
 
 The documented generator, `py2048.core.rng`, draws start tiles and spawns.
 
@@ -32,10 +32,10 @@ from py2048.core.rules import (
 )
 
 Draws = Callable[[int, Board], int]
-"""A function that returns the 64-bit draw for a counter and the board that gets the tile.
+"""A function that takes a counter and a board and returns a 64-bit random number (a *draw*).
 
-The counter is the ply of a turn. Start tiles use the counters from `rng.START`. Most draw functions
-ignore the board.
+For a spawn, the counter is the ply of the turn, and the board is the afterstate. Start tiles use
+counters from `rng.START`. Most draw functions ignore the board.
 """
 
 
@@ -245,12 +245,12 @@ def draw_start(rules: Rules, key: int) -> Board:
 
 
 def draws_from(key: int) -> Draws:
-    """Return a draw function that uses the generator in ``rng.py`` with this key."""
+    """Return a draw function for a generator key; ``rng.py`` specifies the generator."""
     return lambda counter, _board: rng.draw(key, counter)
 
 
 def start_from(rules: Rules, draws: Draws) -> Board:
-    """Return a start position whose tiles are drawn by `draws`."""
+    """Return a start position, using `draws` to draw its tiles."""
     start = rules.start
     board = Board._trusted(((0,) * rules.columns,) * rules.rows)
     extra = rng.pick_high(draws(rng.START, board), start.high - start.low + 1)
