@@ -24,7 +24,10 @@ _SUM = np.uint64(0x0101010101010101)
 
 @kernel(inline=True)
 def popcount(word: np.uint64) -> np.uint64:
-    """Return the number of set bits in `word`. LLVM compiles this idiom to a single instruction."""
+    """Return the number of set bits in `word`.
+
+    LLVM recognises this algorithm and compiles it to a single instruction.
+    """
     word = word - ((word >> ONE) & _PAIRS)
     word = (word & _QUADS) + ((word >> np.uint64(2)) & _QUADS)
     word = (word + (word >> np.uint64(4))) & _BYTES

@@ -104,7 +104,7 @@ def word_of(low: Word, high: Word) -> Word:
 
 @kernel(borrows=True)
 def ranks_packed(low: Word, high: Word, cells: Int) -> Word:
-    """Return the sum of a packed board's distinct tiles, which has one bit per rank."""
+    """Return the sum of the distinct tiles on a packed board, as a word with one bit per rank."""
     seen = ZERO
     for cell in range(cells):
         seen |= ONE << np.uint64(rank_at(low, high, cell))
@@ -287,7 +287,7 @@ def checked_slide(
     columns: Int,
     cascade: bool,
 ) -> Moved:
-    """Return a table slide's result, or slide cell by cell if a tile is too large for tables."""
+    """Return the result of a table lookup; if a tile is too large, slide cell by cell instead."""
     points = np.int64(gained)
     if high != ZERO or points >= MIN_LARGE_POINTS:
         return slide_lines(low, high, direction, rows, columns, cascade)
@@ -447,7 +447,10 @@ def symmetries(board: Word, rows: Word, columns: Word, images: Table) -> int:
 
 @kernel("(uint64, uint64, uint64)")
 def canonical(board: Word, rows: Word, columns: Word) -> Word:
-    """Return the smallest symmetric image of `board`, which is the same for all of its images."""
+    """Return the smallest rotation or reflection of `board`.
+
+    All symmetric images of a board have the same canonical form.
+    """
     mirrored = mirror(board, rows, columns)
     flipped, turned = flip(board, rows, columns), flip(mirrored, rows, columns)
     best = min(board, mirrored, flipped, turned)
@@ -583,7 +586,7 @@ def sum_cells(cells: Cells) -> Int:
 
 @kernel(borrows=True)
 def ranks_cells(cells: Cells) -> Word:
-    """Return the sum of a board's distinct tiles, which has one bit per rank."""
+    """Return the sum of the distinct tiles on a board, as a word with one bit per rank."""
     seen = ZERO
     for rank in cells:
         seen |= ONE << np.uint64(rank)

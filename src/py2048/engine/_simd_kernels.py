@@ -63,7 +63,7 @@ Word = np.uint64
 Int = int | np.int64
 
 LANES = 16 if IS_PLAIN else 512
-"""Boards per block. Plain Python has no vector instructions, so small blocks are faster there."""
+"""Boards per block. Plain Python has no vector instructions, so smaller blocks are faster."""
 
 MAX_CELLS = 254
 """Maximum number of cells. A byte counts the empty cells, and 255 marks a board without a spawn."""
@@ -88,8 +88,8 @@ STORED_FLAGS = 4
 STATE, SCORE, BONUS = (np.uint64(row * LANES) for row in range(3))
 WORD_ROWS = 3
 
-# Rows of `halves`. POINTS has the points of this slide's merges, CHANCE and LOW the high and the
-# low 32 bits of the last draws, and FOUND the lanes whose games are over.
+# Rows of `halves`. POINTS is the sum of the tiles that this slide merged. CHANCE and LOW are the
+# high and the low 32 bits of the last draws. FOUND lists the lanes whose games are over.
 POINTS, CHANCE, LOW, FOUND = (np.uint64(row * LANES) for row in range(4))
 HALF_ROWS = 4
 
@@ -109,7 +109,8 @@ U1, U16 = np.uint32(1), np.uint32(0xFFFF)
 def choose(flags: Bytes, halves: Halves) -> None:
     """Choose a uniformly random legal direction for each board, from bits 32-47 of its last draw.
 
-    The spawned tile depends only on the draw's highest bits, so it is independent of the direction.
+    The spawned tile depends almost only on the draw's 16 highest bits, and hardly on the bits that
+    select the direction.
     """
     for lane in range(WIDTH):
         legal = flags[LEGAL + lane]
@@ -170,8 +171,8 @@ def draw_spawns(
 ) -> None:
     """Draw the tile and the cell of each spawn, and advance the generator of each board that moved.
 
-    Reads the number of empty cells from ``INDEX`` and replaces it with the index of the chosen
-    empty cell. Sets ``RANK``, ``CHANCE`` and ``LOW``.
+    Reads the number of empty cells from the row ``INDEX``, and replaces this number with the index
+    of the chosen empty cell. Sets ``RANK``, ``CHANCE`` and ``LOW``.
     """
     for lane in range(WIDTH):
         state = words[STATE + lane]
@@ -217,7 +218,10 @@ def place(board: Bytes, flags: Bytes) -> None:
 
 @kernel(inline=True)
 def place_on_cell(tile: np.uint8, rank: np.uint8, index: np.uint8) -> tuple[np.uint8, np.uint8]:
-    """Return a cell's new value and the countdown `index`, which each empty cell decrements."""
+    """Return the new value of a cell, and the updated countdown `index`.
+
+    Each empty cell decrements the countdown, and the tile is placed where the countdown is 0.
+    """
     empty = tile == EMPTY
     here = empty & (index == EMPTY)
     return select(here, rank, tile), select(empty, np.uint8(index - B1), index)
@@ -387,8 +391,8 @@ def sum_of(board: Bytes, lane: np.uint64) -> np.uint64:
 class Workspace(NamedTuple):
     """The arrays that a thread uses to step a block; the module docstring describes them.
 
-    `legal` is a view of the row ``LEGAL`` of `flags`, as words of eight lanes. In a copy of a
-    workspace, the arrays would not share memory, so copied batches create new workspaces.
+    `legal` is a view of the row ``LEGAL`` of `flags`, as words of eight lanes. A copied workspace
+    would lose this shared memory, so copied batches create new workspaces.
     """
 
     board: NDArray[np.uint8]
@@ -526,12 +530,15 @@ def line_bits(a: np.uint8, b: np.uint8, c: np.uint8, d: np.uint8) -> np.uint8:
 # --- boards of any shape and merging --------------------------------------------------------------
 
 VERTICAL, HORIZONTAL = np.uint8(0), np.uint8(1)
-"""The high bit of a direction number, which distinguishes the two axes."""
+"""The high bit of a direction number: 0 for vertical moves, 1 for horizontal moves."""
 
 
 @kernel(inline=True)
 def row(number: Int) -> slice:
-    """Return the slice of one row. Passing an array instead would require reference counting."""
+    """Return the slice that selects one row.
+
+    A function with an array argument would require reference counting.
+    """
     return slice(number * LANES, (number + 1) * LANES)
 
 
@@ -584,7 +591,10 @@ def slide_line(
 
 @kernel(borrows=True)
 def take_row(target: Bytes, ahead: Bytes, behind: Bytes, directions: Bytes, axis: np.uint8) -> None:
-    """Copy a cell of each board that moves along the axis. Backward moves copy from `behind`."""
+    """Copy one cell of each board that moves along the axis to `target`.
+
+    Backward moves copy from `behind`, and forward moves from `ahead`.
+    """
     for lane in range(WIDTH):
         direction = directions[lane]
         tile = select((direction & B1) != EMPTY, behind[lane], ahead[lane])
@@ -626,7 +636,7 @@ def pull_row(tiles: Bytes, behind: Bytes, gaps: Bytes) -> None:
 
 @kernel(borrows=True)
 def merge_row(tiles: Bytes, behind: Bytes, gaps: Bytes, merged: Bytes) -> None:
-    """Merge equal neighbours. Mark the gaps that result, and write the merged tiles' ranks."""
+    """Merge equal neighbours; mark the resulting gaps and write the ranks of the merged tiles."""
     for lane in range(WIDTH):
         tile = tiles[lane]
         equal = (tile == behind[lane]) & (tile != EMPTY)

@@ -22,8 +22,8 @@ from py2048.engine._show_kernels import GAMES, IS_TERMINAL, LIMIT, RANDOM, RESET
 from py2048.engine.rules import CompiledRules, TileTable
 
 Launch = Callable[..., None]
-"""A function that launches a kernel, given the number of threads and the kernel's arguments (arrays
-and NumPy scalars).
+"""A function that launches a GPU kernel, given the number of threads, followed by the kernel's
+arguments (arrays and NumPy scalars).
 """
 
 OPTIONS = "--std=c++17", "--fmad=false"
@@ -84,8 +84,8 @@ def _launch_of(function: Any) -> Launch:
 def compiled(source: str, arch: str) -> bytes:
     """Compile CUDA source for an architecture such as ``90``.
 
-    CuPy's own compiler uses ``-ftz=true``, which flushes subnormal numbers to zero and would make
-    results differ from the CPU's.
+    This function does not use CuPy's compiler, because its option ``-ftz=true`` flushes subnormal
+    numbers to zero, so results would differ from the CPU's.
 
     Raises:
         Py2048Error: If compilation fails, or the architecture is not supported.
@@ -182,9 +182,10 @@ class BatchCard:
         """Play a round.
 
         Returns:
-            The number of games that ended, their total score, and a new GPU array, uint8
-            `[3, padded]`. Its rows say for each episode whether the last step terminated it,
-            whether the last step truncated it, and which directions were legal before the restart.
+            The number of games that ended, their total score, and a new GPU array, uint8 `[3,
+            padded]`. For each episode, the rows of the array contain whether the last step
+            terminated it, whether the step truncated it, and which directions were legal before the
+            restart.
         """
         padded, tally = len(state.rewards), self.card.put(np.zeros(2, np.uint64))
         ends = self.card.arrays.empty((3, padded), np.uint8)

@@ -52,10 +52,10 @@ ranks.
 """
 
 MAX_INT32_RANK, MAX_INT64_RANK = 29, 56
-"""The largest ranks for turns whose points fit in 32 bits, and for scores that fit in 64 bits.
+"""The largest ranks for which a turn's points fit in 32 bits, and a score fits in 64 bits.
 
-A turn scores less than 4 times the largest tile, including cascades and board sums. All turns
-together score less than 128 times the largest tile.
+A turn scores less than 4 times the largest tile, including cascades and board sums. All turns of a
+game together score less than 128 times the largest tile.
 """
 
 
@@ -244,7 +244,7 @@ class CompiledRules:
 
     @property
     def is_small(self) -> bool:
-        """Whether lines are short enough for line tables."""
+        """Whether the lines are short enough for lookup tables."""
         return max(self.rows, self.columns) <= kernels.TABLE_CELLS
 
     @cached_property

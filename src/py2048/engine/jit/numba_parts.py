@@ -28,7 +28,7 @@ Example = Callable[[], tuple[object, ...]]
 
 
 class Kernel(Protocol):
-    """A kernel. It is a Numba dispatcher, or a Python function if Numba is unavailable."""
+    """A kernel: a Numba dispatcher, or a plain Python function if Numba is unavailable."""
 
     py_func: FunctionType
     targetoptions: dict[str, object]
@@ -127,7 +127,7 @@ def _register_prefetch() -> None:
 
 
 def _emit_prefetch(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> None:
-    # `arrayobj` is imported here because its import takes as long as importing NumPy.
+    # Import `arrayobj` on first use, because the import takes as long as importing NumPy.
     cgutils, arrays = numba_module(".core.cgutils"), numba_module(".np.arrayobj")
     ir = importlib.import_module("llvmlite.ir")
     pointer, word = ir.IntType(8).as_pointer(), ir.IntType(32)
@@ -210,7 +210,7 @@ def memory_at(dtype: Any, address: Int, count: Int) -> NDArray[Any]:
 def address_of(array: NDArray[Any]) -> int:
     """Return the address of an array's memory, which `memory_at` can view with another type.
 
-    In a kernel, ``array.view`` would load a part of Numba's compiler even if the kernel is cached.
+    A kernel that uses ``array.view`` loads part of Numba's compiler, even if the kernel is cached.
     """
     return int(array.ctypes.data)
 
