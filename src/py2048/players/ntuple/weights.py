@@ -148,7 +148,7 @@ def quantized(network: Network, step: float, prune: float = 0.0) -> Quantized:
 def _packed(steps: Quantized) -> Iterator[tuple[str, Array]]:
     before = np.zeros(steps.shape[1], np.int16)
     for number, stage in enumerate(steps):
-        # The subtraction may wrap around. The addition in `load` then wraps back to the same value.
+        # The subtraction may wrap around, and the addition in `load` reverses this.
         yield from _packed_changes(f"stage{number}", stage - before)
         before = stage
 
@@ -560,7 +560,7 @@ def shipped_path(rules: Rules) -> Path | None:
 
 @cache
 def _shipped_paths() -> dict[tuple[object, ...], Path]:
-    """Map the rules' `objective` to the network file, for each installed network.
+    """Return the path of each installed network, by the `objective` of the network's rules.
 
     If several networks have the same objective, files from plugins replace the bundled file.
     """

@@ -2,7 +2,7 @@
 
 Under an `EdgeSpawn` the move determines the spawn, so a whole game can be planned in advance. A
 beam search keeps only the best boards of each depth. Every move spawns the same tile, so all boards
-of the same depth have the same sum, and their values are comparable.
+of the same depth have the same sum and are comparable.
 
 A narrow beam is fast but eventually reaches a dead end. `BeamPlanner` then backtracks, a little
 further each time, and searches with a wider beam until the game can continue.
@@ -39,7 +39,7 @@ SEARCH_DEPTH = 8192
 """Number of moves that one search looks ahead."""
 
 DISCARDED_MOVES = 1024
-"""How many moves at the end of a search are discarded, because their consequences are unknown."""
+"""Number of moves discarded at the end of a search, because their consequences are unknown."""
 
 CHECKPOINT_MOVES = 512
 """Number of moves between checkpoints. The planner can backtrack only to a checkpoint."""
@@ -56,7 +56,11 @@ Values = NDArray[np.float64]
 ONE = np.uint64(1)
 ZERO = np.uint64(0)
 NONE = np.int64(-1)
-"""Points of an illegal slide. Points of legal slides may overflow if tiles are extremely large."""
+"""Points of an illegal slide.
+
+Code compares points with this value rather than with 0, because the points of extremely large tiles
+may overflow and become negative.
+"""
 
 
 class BeamSpec(NamedTuple):
@@ -339,8 +343,8 @@ def beam_search(board: Board, rules: Rules, *, width: int, depth: int) -> tuple[
         board: Starting board.
         rules: Rules with an edge spawn.
         width: Beam width, in boards per depth.
-        depth: Maximum number of moves. Fewer are returned if every line found ends the game
-            earlier.
+        depth: Maximum number of moves. The result is shorter if every line that the search finds
+            ends earlier.
 
     Raises:
         RulesError: If the spawn is random.

@@ -113,7 +113,7 @@ class Formation:
 
     @property
     def is_goal_everywhere(self) -> bool:
-        """Whether the target counts on every cell."""
+        """Whether the target tile may be built on any cell."""
         return self.goal == (1 << CELLS) - 1
 
     @cached_property
@@ -128,7 +128,7 @@ class Formation:
 
     @cached_property
     def arrangements(self) -> dict[Mask, tuple[Mask, int]]:
-        """Maps each allowed set of large-tile cells to its canonical image and a symmetry."""
+        """Each allowed set of large-tile cells, with its canonical image and a symmetry."""
         masks = {
             sum(1 << cell for cell in chosen) for chosen in combinations(range(CELLS), self.larges)
         }
