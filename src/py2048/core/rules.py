@@ -234,7 +234,7 @@ class EdgeSpawn:
 
     @property
     def weights(self) -> Weights:
-        """A distribution that contains only this tile."""
+        """The distribution of the spawned tile, which contains only `tile`."""
         return _single_tile(self.tile)
 
     def __str__(self) -> str:
@@ -492,7 +492,7 @@ def _changes_for_size(name: str, changes: dict[str, Any]) -> dict[str, Any]:
     """Add the board size in `name` to `changes`, which modify ``classic``; return all changes.
 
     Raises:
-        RulesError: If the changes contain a different size.
+        RulesError: If `changes` set a size that differs from the name.
     """
     size = parse_changes(f"size={name}")
     if size | changes != changes | size:

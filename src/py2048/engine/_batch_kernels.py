@@ -101,7 +101,7 @@ class Tally(NamedTuple):
     Attributes:
         steps: Total number of steps of all games.
         games: Games that ended.
-        score: Sum of the scores of these games.
+        score: Sum of the final scores of the games that ended.
     """
 
     steps: int
@@ -171,7 +171,7 @@ def episode_key(words: Words, game: np.uint64) -> np.uint64:
 
 @kernel(borrows=True)
 def load(base: np.uint64, state: BatchState, space: Workspace) -> None:
-    """Copy a block to the workspace, and recompute the high 32 bits of each game's last draw."""
+    """Copy a block to the workspace, and recompute the high halves of the last random numbers."""
     copy_in(space.board, state.cells, base)
     copy_in(space.flags, state.flags, base)
     copy_in(space.words, state.words[:WORD_ROWS], base)
@@ -357,7 +357,7 @@ Step = Callable[[np.int64, Longs, BatchState, RuleArrays, Workspace], tuple[np.i
 
 
 def make_step(turn: Turn) -> Step:
-    """Build the step kernel from a turn kernel."""
+    """Build the kernel that plays a step; the kernel `turn` plays one turn of a block."""
 
     @kernel(inline=True, borrows=True)
     def step(
@@ -581,8 +581,8 @@ def slide_each(
 
 
 FORCED = WAS_OVER
-"""Row of `flags` with each game's fixed first move: the direction plus 1, or 0 if the game has
-none.
+"""Row of `flags` with the fixed first move of each game: the direction plus 1, or 0 for no fixed
+move.
 """
 
 INVERSE = np.uint64(pow(int(GOLDEN), -1, 2**64))
@@ -703,7 +703,7 @@ Rollout = Callable[[Int, Int, Series, Lanes, Workspace, RuleArrays], None]
 
 
 def make_rollout(turn: Turn) -> Rollout:
-    """Build the random-game kernel from a turn kernel."""
+    """Build the kernel that plays random games; the kernel `turn` plays one turn of a block."""
 
     @kernel(example=rollout_arguments, borrows=True)
     def rollout(

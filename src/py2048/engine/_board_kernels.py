@@ -61,7 +61,7 @@ Cells = NDArray[np.uint8]
 Words = NDArray[np.uint64]
 Longs = NDArray[np.int64]
 Moved = tuple[Word, Word, np.int64]
-"""An afterstate in two words, and the points of the slide (-1 if nothing moved)."""
+"""An afterstate as two words, and the points of the slide (-1 if nothing moved)."""
 
 ZERO = np.uint64(0)
 TWO = np.uint64(2)
@@ -130,7 +130,7 @@ def tile_sum(board: Word) -> Word:
 
 @kernel(borrows=True)
 def sum_packed(low: Word, high: Word) -> np.int64:
-    """Return the tile sum of a two-word board."""
+    """Return the sum of the tiles on a packed board."""
     # For ranks above 15, `low` holds the rank minus 16.
     total, cell = np.int64(tile_sum(low)), 0
     while high != ZERO:
@@ -160,7 +160,7 @@ def spawn_packed(
     ranks: NDArray[np.uint8],
     cumulative: NDArray[np.uint64],
 ) -> tuple[Word, Word]:
-    """Return the board after the random spawn determined by the draw `word`.
+    """Return the board after the spawn that the random number `word` determines.
 
     Args:
         low: First word of the afterstate, which must have an empty cell.
@@ -265,7 +265,7 @@ def slide_lines(
 
 @kernel("(uint64, uint64, int64)", inline=True)
 def rank_at(low: Word, high: Word, cell: Int) -> np.int64:
-    """Return the rank of one cell on a two-word board."""
+    """Return the rank of one cell on a packed board."""
     shift = np.uint64(4 * cell)
     return np.int64(((low >> shift) & RANKS) | ((high >> shift) & ONE) << NIBBLE)
 
@@ -534,7 +534,7 @@ def _axis_cells(cells: Cells, step: Int, pairs: Int, in_line: Int, stride: Int) 
 
 @kernel(borrows=True)
 def place_cells(cells: Cells, word: Word, ranks: Cells | Words, sums: Words) -> None:
-    """Place the tile of a random spawn on an empty cell."""
+    """Place a random tile on an empty cell; `word` is the random number that selects both."""
     empty = 0
     for cell in range(len(cells)):
         empty += cells[cell] == 0

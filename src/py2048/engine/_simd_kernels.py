@@ -89,7 +89,7 @@ STATE, SCORE, BONUS = (np.uint64(row * LANES) for row in range(3))
 WORD_ROWS = 3
 
 # Rows of `halves`. POINTS is the sum of the tiles that this slide merged. CHANCE and LOW are the
-# high and the low 32 bits of the last draws. FOUND lists the lanes whose games are over.
+# high and the low 32 bits of the last random numbers. FOUND lists the lanes whose games are over.
 POINTS, CHANCE, LOW, FOUND = (np.uint64(row * LANES) for row in range(4))
 HALF_ROWS = 4
 
@@ -107,10 +107,10 @@ U1, U16 = np.uint32(1), np.uint32(0xFFFF)
 
 @kernel(borrows=True)
 def choose(flags: Bytes, halves: Halves) -> None:
-    """Choose a uniformly random legal direction for each board, from bits 32-47 of its last draw.
+    """Choose a random legal direction for each board, from bits 32-47 of its last random number.
 
-    The spawned tile depends almost only on the draw's 16 highest bits, and hardly on the bits that
-    select the direction.
+    The spawned tile depends almost only on the 16 highest bits of this number, and hardly on the
+    bits that select the direction.
     """
     for lane in range(WIDTH):
         legal = flags[LEGAL + lane]
@@ -307,7 +307,7 @@ def find_over(legal: Words, halves: Halves) -> Int:
 
 @kernel(borrows=True)
 def clear_won(board: Bytes, flags: Bytes, rank: np.uint8) -> None:
-    """Leave no legal directions on boards with a tile of this rank or higher."""
+    """Clear the legal directions of boards with a tile of this rank or higher."""
     for cell in range(ZERO, np.uint64(len(board)), WIDTH):
         for lane in range(WIDTH):
             won = board[cell + lane] >= rank

@@ -363,8 +363,8 @@ class BatchGames:
     def play_random(self, steps: int = 1) -> Tally:
         """Play a number of steps in uniformly random legal directions.
 
-        Each direction comes from bits 32 to 47 of the previous draw, on which spawned tiles hardly
-        depend. The seed determines the whole game.
+        Each direction comes from bits 32 to 47 of the previous random number. Spawned tiles hardly
+        depend on these bits. The seed determines the whole game.
         """
         steps = index(steps)
         if self._log is None:
@@ -492,7 +492,7 @@ def play_turns(
     directions: NDArray[np.uint8],
     draws: NDArray[np.uint64],
 ) -> tuple[NDArray[np.uint8], NDArray[np.int32], NDArray[np.bool_]]:
-    """Play one turn on each board with given draws, for `py2048.envs.functional.step`.
+    """Play one turn on each board with given random numbers, for `py2048.envs.functional.step`.
 
     Args:
         rules: Rules of the game.

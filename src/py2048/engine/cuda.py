@@ -144,7 +144,7 @@ def source_of(rules: Rules, max_rank: int) -> str:
 
 
 def _choice(tiles: TileTable) -> str:
-    """Return the C expression that selects a rank from the high 32 bits of a draw."""
+    """Return the C expression that selects a rank from the high 32 bits of a random number."""
     text = f"{tiles.ranks[0]}u"
     for rank, threshold in zip(tiles.ranks[1:], tiles.thresholds[1:], strict=True):
         text = f"((high) >= {threshold}ull ? {rank}u : {text})"

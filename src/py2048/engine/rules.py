@@ -60,13 +60,13 @@ game together score less than 128 times the largest tile.
 
 
 class TileTable(NamedTuple):
-    """A distribution of tiles, encoded for random draws.
+    """A distribution of tiles, encoded for drawing random tiles.
 
     Attributes:
         ranks: The possible ranks, ascending, uint8 `[tiles]`.
         cumulative: Running sums of the tiles' integer weights, uint64 `[tiles]`.
-        thresholds: For each tile, the smallest value of a draw's high 32 bits that selects this
-            tile or a larger one, uint64 `[tiles]`.
+        thresholds: For each tile, the smallest high half of a random number that selects this tile
+            or a larger one, uint64 `[tiles]`.
         probabilities: float64 `[tiles]`.
     """
 

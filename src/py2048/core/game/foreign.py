@@ -16,10 +16,10 @@ github.com/2048Verse/2048-replay-utils.
 
 **2048EndgameTablebase** replays are binary files in two formats.
 
-- ``.rpl`` files, written by the trainer and the analysis, have 25 bytes per turn, little-endian.
-  Each turn has the board (64 bits, 4 bits per rank, the first cell highest), the turn (from the
-  lowest bit: one for the tile, 2 or 4; four for its cell; two for the direction: left, right, up,
-  down) and four success rates. The file ends with a row of constants.
+- ``.rpl`` files, written by the program's trainer and its analysis, have 25 bytes per turn,
+  little-endian. Each turn has the board (64 bits, 4 bits per rank, the first cell highest), the
+  turn (from the lowest bit: one for the tile, 2 or 4; four for its cell; two for the direction:
+  left, right, up, down) and four success rates. The file ends with a row of constants.
 
 - ``.vrs`` files, written by the player, have 13 bytes per position. Each position has the board,
   the score (32 bits) and the direction that led to the position (1 to 4 for left, right, up, down;
@@ -132,7 +132,7 @@ _PAGE_CLOSED = 7, 255
 
 
 class TextError(RecordError):
-    """A replay is damaged. The exception contains the position in the text.
+    """A replay is damaged; `place` is the position of the damage in the text.
 
     Attributes:
         place: Index of the character.

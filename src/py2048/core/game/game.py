@@ -37,7 +37,7 @@ from py2048.core.rules import MovePoints, Rules, get_rules
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """The moves of one game in a batch, with everything that is needed to replay it.
+    """The moves of one game in a batch, with everything needed to replay the game.
 
     Attributes:
         rules: Rules of the game.
@@ -73,9 +73,9 @@ class Game:
         rules: Rules of the game. Defaults to the classic rules.
         seed: A whole number from 0 to 2**64 - 1. Defaults to a random seed.
         board: The start position. By default, the rules draw one.
-        player: The player's name. Records store the name without control characters.
-        draws: Draw function to use instead of the seeded generator, for games with unpredictable
-            tiles. The game's record then has no seed.
+        player: The player's name. Records store the player's name without control characters.
+        draws: Function that draws the random numbers, instead of the seeded generator, for games
+            with unpredictable tiles. Records of games with `draws` have no seed.
 
     Raises:
         RulesError: If `rules` are not valid rules.
@@ -214,8 +214,8 @@ class Game:
         Raises:
             DirectionError: If `direction` is not a direction.
             GameOverError: If the game is over.
-            IllegalMoveError: If the slide changes nothing, or `spawn` is impossible. None of these
-                errors changes the game.
+            IllegalMoveError: If the slide changes nothing, or `spawn` is impossible. If an
+                exception is raised, the game stays unchanged.
         """
         slide = self.board.slide(direction, self._rules.merging)
         if slide.direction not in self.position.legal:

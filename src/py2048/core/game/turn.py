@@ -213,7 +213,7 @@ def draw_spawn(rules: Rules, afterstate: Board, direction: Direction, word: int)
         rules: The rules of the game.
         afterstate: The board after the slide, with at least one empty cell.
         direction: The direction of the move, which determines an `EdgeSpawn`.
-        word: The 64-bit draw that determines a random spawn.
+        word: The 64-bit random number that determines a random spawn.
     """
     cells = possible_cells(rules, afterstate, direction)
     assert cells, "a legal move leaves a cell where a tile can appear"
@@ -245,7 +245,7 @@ def draw_start(rules: Rules, key: int) -> Board:
 
 
 def draws_from(key: int) -> Draws:
-    """Return a draw function for a generator key; ``rng.py`` specifies the generator."""
+    """Return a function that draws numbers from the generator in ``rng.py`` with this key."""
     return lambda counter, _board: rng.draw(key, counter)
 
 
@@ -298,7 +298,7 @@ def encode_turn(turn: Turn) -> str:
 
 
 def direction_of(code: str) -> Direction:
-    """Return the direction of an encoded turn, legal or not."""
+    """Return the direction of an encoded turn, whether the turn is legal or not."""
     return _LEGAL[code[0].upper()]
 
 

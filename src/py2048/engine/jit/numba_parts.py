@@ -208,7 +208,9 @@ def memory_at(dtype: Any, address: Int, count: Int) -> NDArray[Any]:
 
 
 def address_of(array: NDArray[Any]) -> int:
-    """Return the address of an array's memory, which `memory_at` can view with another type.
+    """Return the address of an array's memory.
+
+    `memory_at` can view this memory with another type.
 
     A kernel that uses ``array.view`` loads part of Numba's compiler, even if the kernel is cached.
     """

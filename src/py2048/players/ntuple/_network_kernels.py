@@ -221,7 +221,7 @@ def spawn_board(
     cumulative: Words,
     spec: PackedBoardSpec,
 ) -> None:
-    """Put a random tile on a board. The random number `word` determines tile and cell."""
+    """Put a random tile on a board; the random number `word` selects the tile and the cell."""
     low, high = boards[slot, 0], boards[slot, 1]
     boards[slot, 0], boards[slot, 1] = spawn_packed(low, high, spec.cells, word, ranks, cumulative)
 
@@ -266,7 +266,7 @@ def spawn_cells(
     cumulative: Words,
     _spec: CellBoardSpec,
 ) -> None:
-    """Put a random tile on a board. The random number `word` determines tile and cell."""
+    """Put a random tile on a board; the random number `word` selects the tile and the cell."""
     place_cells(boards[slot], word, ranks, cumulative)
 
 

@@ -272,7 +272,7 @@ def downgraded(ranks: Sequence[int], known: int) -> list[int]:
     same best moves.
 
     [1] Guei, Chen & Wu, "Optimistic temporal difference learning for 2048", IEEE Transactions on
-        Games, 2021: tile-downgrading.
+        Games, 2021 ("tile-downgrading").
     """
     ranks = list(ranks)
     while max(ranks) > known:

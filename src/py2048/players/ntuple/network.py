@@ -427,7 +427,7 @@ class TrackRecord:
         return float(np.interp(board.sum, [each.least for each in along], ratios))
 
     def _along(self, board: Board) -> list[StageRecord]:
-        """Return the stage records for a board's largest tile that contain enough games."""
+        """Return the stage records for a board's largest tile, except records of too few games."""
         first = min((each.tile for each in self.stages if each.tile > START), default=START)
         tile = board.max_tile if board.max_tile >= first else START
         return [each for each in self.stages if each.tile == tile and each.games >= MIN_GAMES]
@@ -490,7 +490,7 @@ class Network:
         return board_spec(self.layout, self.rules)
 
     def compatible_with(self, rules: Rules) -> bool:
-        """Return whether the network estimates points under these rules."""
+        """Return whether the network is valid under the given rules."""
         return rules.objective == self.rules.objective
 
     def band_of(self, board: Board) -> Band | None:

@@ -145,7 +145,7 @@ def with_tile_packed(
 
 @kernel(inline=True, borrows=True)
 def with_spawn_packed(board: Packed, word: Word, context: SearchContext) -> Packed:
-    """Add the tile that the draw `word` determines; return the board."""
+    """Add the tile that the random number `word` determines; return the board."""
     tiles = context.tiles
     return spawn_packed(
         board[0], board[1], context.mask, word, context.ranks[:tiles], context.cumulative[:tiles]
