@@ -10,7 +10,7 @@ from py2048.core.errors import DirectionError, check_kind, did_you_mean, shown
 class Direction(Enum):
     """A direction to slide in.
 
-    Arrays store directions as these values, 0 to 3.
+    Arrays store a direction as its value, 0 to 3.
 
     Attributes:
         is_vertical: Whether tiles move along columns.
@@ -24,7 +24,7 @@ class Direction(Enum):
     RIGHT = 3
 
     def __init__(self, number: int) -> None:
-        # These are attributes rather than properties, because every slide reads them.
+        # Use attributes rather than properties, because every slide reads them.
         self.is_vertical = number < 2
         self.is_forward = number % 2 == 0
         self.letter = "UDLR"[number]

@@ -73,7 +73,10 @@ class Merging(Enum):
     """A merged tile may merge again: ``2 2 4`` slides left to ``8 . .`` (comp1127)."""
 
     __hash__ = object.__hash__
-    """Members compare by identity. `Enum.__hash__` is written in Python and would slow slides."""
+    """Members compare by identity.
+
+    The default `Enum.__hash__` is written in Python and would slow down every slide.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +89,8 @@ class Weights:
     Attributes:
         pairs: ``(tile, probability)`` pairs, sorted by tile.
         tiles: The possible tiles, ascending.
-        integers: The smallest integer weights in the same ratio, in the order of `tiles`.
+        integers: The smallest integer weights that are proportional to the probabilities, in the
+            order of `tiles`.
 
     Raises:
         RulesError: If there are no weights, a key is not a tile, or a weight is not positive.
@@ -140,7 +144,7 @@ def checked_tile(value: object, what: str = "") -> int:
 
     Args:
         value: The tile to check.
-        what: Description of the tile; the error message begins with it.
+        what: Description of the tile, at the beginning of the error message.
 
     Raises:
         RulesError: If the value is not a tile, or is larger than rules allow.
@@ -177,7 +181,7 @@ def _single_tile(tile: int) -> Weights:
 
 @dataclass(frozen=True, slots=True)
 class RandomStart:
-    """A start position with a random number of tiles, drawn at random on random cells.
+    """A start position with a random number of random tiles on random cells.
 
     Attributes:
         low: Minimum number of start tiles.
@@ -223,8 +227,8 @@ class EdgeSpawn:
 
     The tile spawns on the rightmost empty cell of the bottom row after Up, the leftmost of the top
     row after Down, the topmost of the right column after Left, and the lowest of the left column
-    after Right. CITS1401 uses this rule. After a legal move, the edge always has an empty cell. No
-    randomness is involved.
+    after Right. CITS1401 uses this rule. The edge opposite to a legal move always has an empty
+    cell. No randomness is involved.
     """
 
     tile: int = 2
@@ -251,7 +255,10 @@ class MergePoints:
 
 @dataclass(frozen=True, slots=True)
 class MovePoints:
-    """Every legal move scores `legal` points, and every illegal one `illegal`. Merges score 0."""
+    """Every legal move scores `legal` points, and every illegal attempt `illegal` points.
+
+    Merges score no points.
+    """
 
     legal: int = 1
     illegal: int = -1
@@ -304,9 +311,9 @@ PRESETS = {
 """All presets by name, written in the grammar of the module docstring.
 
 Omitted settings are those of ``classic``. No other code names a preset. Documentation and tests
-list presets with `list_rules`, and menus use `list_boards`. All other presets are boards of popular
-sizes, each with a target that a good player can reach. Games continue after the target is reached,
-except in comp1127.
+list presets with `list_rules`, and menus use `list_boards`. Presets that do not belong to a course
+are boards of popular sizes, each with a target that a good player can reach. Games continue after
+the target is reached, except in comp1127.
 """
 
 MAX_SIDE = 64
@@ -511,7 +518,7 @@ def list_rules() -> tuple[Rules, ...]:
 
 
 def list_boards() -> tuple[Rules, ...]:
-    """Return the presets that menus offer, ``classic`` first: all except those of courses."""
+    """Return the presets that menus offer: all except course presets, with ``classic`` first."""
     return tuple(_preset(name) for name in PRESETS if name not in COURSE_PRESETS)
 
 

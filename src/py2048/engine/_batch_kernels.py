@@ -1,7 +1,7 @@
 """Kernels that step batches of games block by block, and play random games to their end.
 
 `BatchState` holds the state of a batch. Each step copies a block to a workspace that fits the L1
-cache, plays the turns there, and copies it back.
+cache, plays the turns there, and copies the block back.
 """
 
 from __future__ import annotations

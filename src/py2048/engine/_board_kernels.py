@@ -520,7 +520,7 @@ def legal_cells(cells: Cells, rows: Int, columns: Int, target: Int) -> int:
 
 @kernel(borrows=True)
 def _axis_cells(cells: Cells, step: Int, pairs: Int, in_line: Int, stride: Int) -> tuple[int, int]:
-    """Return whether tiles can move towards lower and towards higher cell numbers."""
+    """Return whether tiles can move to lower cell numbers, and whether to higher cell numbers."""
     lower, higher = 0, 0
     for pair in range(pairs):
         cell = pair // in_line * stride + pair % in_line
@@ -534,7 +534,7 @@ def _axis_cells(cells: Cells, step: Int, pairs: Int, in_line: Int, stride: Int) 
 
 @kernel(borrows=True)
 def place_cells(cells: Cells, word: Word, ranks: Cells | Words, sums: Words) -> None:
-    """Place a random tile on an empty cell; `word` is the random number that selects both."""
+    """Place a random tile on an empty cell; the random number `word` selects tile and cell."""
     empty = 0
     for cell in range(len(cells)):
         empty += cells[cell] == 0

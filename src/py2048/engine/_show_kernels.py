@@ -1,10 +1,10 @@
 """Kernels that write step results for agents: observations, action masks, rewards and scores.
 
-Blocks store the same cell of all boards together, for vector instructions, but agents need the
-cells of each board together. Vectorised loops pack four cells of a board into a 32-bit word, and
-then write each board's words consecutively. Each step may have new output arrays, but a polling
-worker thread cannot receive new arguments. Outputs are therefore passed as addresses in a shared
-array.
+Blocks store the same cell of all boards together, so that kernels can use vector instructions.
+Agents need the cells of each board together. Vectorised loops pack four cells of a board into a
+32-bit word, and then write each board's words consecutively. Each step may write to new arrays, but
+a polling worker thread cannot receive new arguments. The addresses of the output arrays are
+therefore passed in an array that the threads share.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from py2048.engine._simd_kernels import (
 from py2048.engine.jit import address_of, kernel, memory_at, prefetch, select
 
 BatchState = Any
-"""Typed as `Any`, because importing the class from ``_batch_kernels.py`` would be circular."""
+"""An alias of `Any`, because importing the class from ``_batch_kernels.py`` would be circular."""
 
 (
     STEPS,

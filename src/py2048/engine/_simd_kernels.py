@@ -5,8 +5,8 @@ every board in the block, so that one vector instruction processes 16, 32 or 64 
 use neither branches nor tables. The boards in a block may move in different directions, so `select`
 picks each board's result. Ranks are stored as bytes, so there is no limit on tiles in practice.
 
-The loops over ``lane`` are written for LLVM's vectoriser. They have a constant length and no
-branches, and access few rows, which are contiguous and mostly have the same element type. All
+The loops over ``lane`` are written for LLVM's vectoriser. Such loops have a constant length and no
+branches, and access few rows. The rows are contiguous and mostly have the same element type. All
 indices are unsigned, because Numba checks the sign of signed indices for each element.
 
 A block consists of `board` and the following arrays. Constants name the rows of these arrays:
@@ -274,8 +274,8 @@ def score_turns(
         unmoved = np.int32(illegal * np.int32(flags[ILLEGAL + lane]))
         rewards[lane] = select(flags[MOVED + lane] != EMPTY, points, unmoved)
     if numbers[SUM_POINTS]:
-        # Slides preserve the board's sum, so only the spawned tile adds to it. The first turn also
-        # scores the start tiles.
+        # Slides preserve the board's sum, so only spawned tiles increase the sum. The first turn
+        # also scores the start tiles.
         for lane in range(WIDTH):
             bonus, moved = words[BONUS + lane], flags[MOVED + lane] != EMPTY
             tile = np.int32(U1 << np.uint32(flags[RANK + lane]))
@@ -392,7 +392,7 @@ class Workspace(NamedTuple):
     """The arrays that a thread uses to step a block; the module docstring describes them.
 
     `legal` is a view of the row ``LEGAL`` of `flags`, as words of eight lanes. A copied workspace
-    would lose this shared memory, so copied batches create new workspaces.
+    would lose the memory that `legal` and `flags` share, so copied batches create new workspaces.
     """
 
     board: NDArray[np.uint8]
@@ -827,7 +827,7 @@ def write_classic(first: Int, end: Int, cells: Words, out: Words) -> None:
 
 @kernel(inline=True)
 def exchange(x: Word, y: Word, shift: Word, low: Word) -> tuple[Word, Word]:
-    """Exchange the high bits of each part of `x` with the low bits of the same part of `y`."""
+    """Swap the high bits of each field of `x` with the low bits of the same field of `y`."""
     return (x & low) | ((y & low) << shift), ((x >> shift) & low) | (y & ~low)
 
 

@@ -1,8 +1,8 @@
 """`BatchGames`: many games stepped together by compiled kernels on several threads.
 
-A step of 65,536 games takes a fraction of a millisecond. A game's result depends only on its
-number, the seed and its directions, and not on other games or the number of threads. `rollouts`
-plays random games from given positions.
+A step of 65,536 games takes a fraction of a millisecond. The result of a game depends only on the
+game's number, the seed and the directions. Other games and the number of threads have no influence.
+`rollouts` plays random games from given positions.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ Number = TypeVar("Number", bound=np.generic)
 DEVICES = "cpu", "cuda"
 RESETS = ("same_step", "next_step", "disabled")
 STEPS_PER_THREAD = 8192
-"""Minimum number of steps per thread, below which a thread costs more than it saves."""
+"""Minimum number of steps per thread; with fewer steps, a thread costs more time than it saves."""
 JOBS_PER_THREAD = 2 * simd.LANES
-"""Minimum number of games per thread, below which a thread costs more than it saves."""
+"""Minimum number of games per thread; with fewer games, a thread costs more time than it saves."""
 
 
 class BatchGames:
@@ -72,8 +72,8 @@ class BatchGames:
             ignores their directions (``"next_step"``), or only when `reset` is called
             (``"disabled"``).
         history: Whether to record all directions, so that the method `history` can return them.
-            Recording takes five bytes per step and game: one for the direction, four for the game's
-            number.
+            Recording takes five bytes per step and game: one for the direction, and four for the
+            game's number.
         device: ``"cpu"``, or ``"cuda"`` for a GPU. The GPU plays the same games, but only on 4x4
             boards with random spawns. Arrays on a GPU are CuPy arrays, which PyTorch and JAX import
             without a copy (``torch.from_dlpack``). History is not available on a GPU.
@@ -363,8 +363,8 @@ class BatchGames:
     def play_random(self, steps: int = 1) -> Tally:
         """Play a number of steps in uniformly random legal directions.
 
-        Each direction comes from bits 32 to 47 of the previous random number. Spawned tiles hardly
-        depend on these bits. The seed determines the whole game.
+        Directions come from bits 32 to 47 of the previous random number, because these bits hardly
+        affect the spawned tiles. The seed determines the whole game.
         """
         steps = index(steps)
         if self._log is None:
@@ -517,8 +517,8 @@ def play_turns(
     ways, words = np.zeros(padded, np.uint8), np.zeros(padded, np.uint64)
     over = np.empty(padded, np.bool_)
     after[:n], after[n:], ways[:n], words[:n] = boards, 0, directions, draws
-    # If the ending tile is on a board, the game is over. Clear such boards during the turn, so that
-    # no move is legal.
+    # The game is over on boards with the ending tile. Clear boards with the ending tile during the
+    # turn, so that no move is legal.
     if given.ending_tile:
         is_won = (boards >= given.ending_tile.bit_length() - 1).any(axis=1)
         after[:n][is_won] = 0

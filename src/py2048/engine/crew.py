@@ -3,9 +3,9 @@
 A step starts when the calling thread updates an array that all threads share and poll.
 
 Each thread processes its own range of blocks; when the range is empty, the thread steals blocks
-from the others. If the OS suspends a thread, the other threads only wait for the block that it was
-processing. Idle threads poll inside compiled code for tens of microseconds before they return to
-the pool.
+from the others. If the OS suspends a thread, the other threads only wait for the block that the
+suspended thread was processing. Idle threads poll inside compiled code for tens of microseconds
+before they return to the pool.
 
 The threads share an int64 array `[8 * (threads + 1)]`. Each thread has its own cache line in the
 array, and one more line belongs to all threads.

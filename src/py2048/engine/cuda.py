@@ -77,7 +77,7 @@ class Card:
 
 
 def _launch_of(function: Any) -> Launch:
-    """Return a launcher for a CuPy kernel."""
+    """Return a function that launches a CuPy kernel."""
     return lambda threads, *given: function((-(-threads // THREADS),), (THREADS,), given)
 
 

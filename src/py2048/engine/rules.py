@@ -65,8 +65,8 @@ class TileTable(NamedTuple):
     Attributes:
         ranks: The possible ranks, ascending, uint8 `[tiles]`.
         cumulative: Running sums of the tiles' integer weights, uint64 `[tiles]`.
-        thresholds: For each tile, the smallest high half of a random number that selects this tile
-            or a larger one, uint64 `[tiles]`.
+        thresholds: For each tile, the smallest value of a random number's high 32 bits that selects
+            this tile or a larger one, uint64 `[tiles]`.
         probabilities: float64 `[tiles]`.
     """
 

@@ -1,4 +1,4 @@
-"""The `beam` player, which plans deterministic games such as those of cits1401."""
+"""The `beam` player, which plans deterministic games such as those of the course CITS1401."""
 
 from __future__ import annotations
 

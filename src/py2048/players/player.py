@@ -168,7 +168,7 @@ class PlaysGames(Protocol):
 
 
 def best(ratings: dict[Direction, float]) -> Direction:
-    """Return the direction with the highest value, or the first such direction in a tie.
+    """Return the direction with the highest value; ties go to the first direction.
 
     Raises:
         GameOverError: If there are no directions.

@@ -21,9 +21,9 @@ github.com/2048Verse/2048-replay-utils.
   turn (from the lowest bit: one for the tile, 2 or 4; four for its cell; two for the direction:
   left, right, up, down) and four success rates. The file ends with a row of constants.
 
-- ``.vrs`` files, written by the player, have 13 bytes per position. Each position has the board,
-  the score (32 bits) and the direction that led to the position (1 to 4 for left, right, up, down;
-  0 for the first position).
+- ``.vrs`` files, written by the program's player, have 13 bytes per position. Each position has the
+  board, the score (32 bits) and the direction that led to the position (1 to 4 for left, right, up,
+  down; 0 for the first position).
 
 Smaller boards are embedded in a 4x4 board whose other cells hold 32768. A 4-bit rank cannot
 represent 65536, and two 32768s never merge in this format, so longer games are rejected. Source:
@@ -112,8 +112,8 @@ _HEAD = re.compile(
 )
 _BLANK = re.compile(r"\n[ \t]*\n")
 
-# The digits of the old format are printable ASCII characters, then code page 850 from character
-# 128.
+# The digits of the old format are the printable ASCII characters, followed by the characters of
+# code page 850 from 128.
 _OLD = bytes([*range(32, 127), *range(128, 161)]).decode("cp850")
 _NEW = (
     "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -132,7 +132,7 @@ _PAGE_CLOSED = 7, 255
 
 
 class TextError(RecordError):
-    """A replay is damaged; `place` is the position of the damage in the text.
+    """Raised if a replay is damaged; `place` is the position of the damage in the text.
 
     Attributes:
         place: Index of the character.
@@ -179,7 +179,7 @@ def _verse_record(text: str, head: re.Match[str], end: int) -> Record:
     replay_format = _NEW_FORMAT if head["new"] else _OLD_FORMAT
     size = head["new"] or head["old"] or "4x4"
     starts = [head.end()]
-    # The mark may be a separator or the first tile, so try both.
+    # The character after ``replay`` may be a separator or the first tile, so try both.
     if head["mark"] and not head["old"]:
         starts.append(head.end() - 1)
     faults: list[TextError] = []

@@ -74,8 +74,8 @@ class Game:
         seed: A whole number from 0 to 2**64 - 1. Defaults to a random seed.
         board: The start position. By default, the rules draw one.
         player: The player's name. Records store the player's name without control characters.
-        draws: Function that draws the random numbers, instead of the seeded generator, for games
-            with unpredictable tiles. Records of games with `draws` have no seed.
+        draws: Function that draws random numbers in place of the seeded generator, so that tiles
+            are unpredictable. Records of games with `draws` have no seed.
 
     Raises:
         RulesError: If `rules` are not valid rules.
@@ -177,12 +177,12 @@ class Game:
 
     @property
     def is_over(self) -> bool:
-        """Whether the game is over: no move is possible, or the rules end it at the target."""
+        """Whether the game is over: no move is legal, or the rules end the game at the target."""
         return not self.position.legal
 
     @property
     def has_won(self) -> bool:
-        """Whether the target tile is on the board; the game may continue."""
+        """Whether the target tile is on the board, which does not end the game under all rules."""
         return self.position.has_won
 
     @property

@@ -14,7 +14,7 @@ STDIN = Path("-")
 
 
 class NoGameError(RecordError):
-    """The input is not a game in any known format."""
+    """Raised if the input is not a game in any known format."""
 
 
 def load_record(path: Path) -> Record:

@@ -1,8 +1,8 @@
 """`Record`: a saved game that anyone can replay and verify.
 
-The file is JSON with one field per line; ``docs/reference/record-format.md`` describes it. A record
-stores every spawn, so a replay does not depend on the generator. Reading is strict: a file is
-rejected if a single byte differs from the file that py2048 would write.
+Record files are JSON with one field per line; ``docs/reference/record-format.md`` describes the
+format. A record stores every spawn, so a replay does not depend on the generator. Reading is
+strict: a file is rejected if a single byte differs from the file that py2048 would write.
 
 Turns are stored as text in the notation of `py2048.core.game.turn`.
 """

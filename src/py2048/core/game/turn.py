@@ -105,7 +105,8 @@ class Position(NamedTuple):
         score: Points so far.
         ply: Number of legal turns played.
         max_tile: The largest tile on the board, or 0.
-        has_won: Whether the target tile is on the board; the game may continue.
+        has_won: Whether the target tile is on the board, which does not end the game under all
+            rules.
         legal: The legal directions; empty when the game is over.
         outcome: The outcome; `Outcome.PLAYING` until the game is over.
     """
@@ -222,7 +223,7 @@ def draw_spawn(rules: Rules, afterstate: Board, direction: Direction, word: int)
 
 
 def spawn_error(rules: Rules, afterstate: Board, direction: Direction, spawn: Spawn) -> str | None:
-    """Return why `spawn` cannot appear on `afterstate`, or `None` if it can appear."""
+    """Return the reason why `spawn` cannot appear on `afterstate`, or `None` if it can appear."""
     try:
         (row, column), (rows, columns) = checked_cell(spawn.cell), afterstate.shape
     except BoardError as error:

@@ -322,7 +322,10 @@ def shares(count: int, workers: int) -> list[tuple[int, int]]:
 
 
 def together(function: Callable[..., Result], jobs: Sequence[tuple[object, ...]]) -> list[Result]:
-    """Call a function for each job in parallel, the first on this thread; return all results."""
+    """Call a function for each job in parallel; return the results.
+
+    The first job runs on the calling thread.
+    """
     if len(jobs) == 1:
         return [function(*jobs[0])]
     waiting = [pool_of(len(jobs) - 1).submit(function, *job) for job in jobs[1:]]

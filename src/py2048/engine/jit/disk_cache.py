@@ -45,8 +45,8 @@ class DiskCache:
     """The compiled forms of one kernel, with the interface that Numba dispatchers expect.
 
     Files are written under a temporary name and renamed, so no process sees an incomplete file.
-    Each file starts with its own digest, and damaged files are ignored. While one process compiles
-    a kernel, others wait for its file.
+    Each file starts with the digest of its content, and damaged files are ignored. While one
+    process compiles a kernel, others wait for its file.
     """
 
     def __init__(self, dispatcher: Kernel) -> None:
@@ -229,7 +229,7 @@ def _is_writable(directory: Path) -> bool:
 
 
 def _find(path: Path) -> bytes | None:
-    """Read a cache file from the cache folder, or from a read-only candidate folder."""
+    """Read a cache file from the first folder that contains it, even if the folder is read-only."""
     places = [path, *(folder / path.name for folder in cache_candidates())]
     return next(filter(None, map(_read, dict.fromkeys(places))), None)
 
@@ -331,8 +331,8 @@ def _code_parts(code: CodeType) -> Iterator[str]:
 def _text_of(value: Any) -> str:
     """Return a string that describes a value; different values have different strings.
 
-    The `repr` of an arbitrary object contains its address. A kernel that captures an object without
-    a `repr` of its own is compiled in every process, which is slow but correct.
+    By default, the `repr` of an object contains the object's address. A kernel that captures an
+    object without a `repr` of its own is compiled in every process, which is slow but correct.
     """
     if not isinstance(value, type) and hasattr(value, "dtype"):
         shape = getattr(value, "shape", ())

@@ -1,6 +1,6 @@
 """Lazy imports of Numba's modules, and machine instructions that Numba does not emit.
 
-Kernels call each of these instructions like a Python function.
+Kernels call each machine instruction like a Python function.
 """
 
 from __future__ import annotations
@@ -141,7 +141,8 @@ def _emit_prefetch(context: Any, builder: Any, array_type: Any, array: Any, inde
 def gather_bits(word: np.uint64, mask: np.uint64) -> np.uint64:
     """Return the bits of `word` selected by `mask`, packed into the lowest bits.
 
-    This function compiles only if `gathers_bits` is true, and then to a single instruction.
+    If `gathers_bits` is true, this function compiles to a single instruction; otherwise, it does
+    not compile.
     """
     gathered, place = 0, 0
     for bit in range(64):

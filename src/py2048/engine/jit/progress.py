@@ -19,7 +19,7 @@ from py2048.core.language import _
 from py2048.engine.jit.numba_parts import Kernel, is_kernel, numba_module
 
 PAUSE_S = 3.0
-"""Pause after which the next compilation starts a new progress report, in seconds."""
+"""Pause in seconds after which the next compilation starts a new progress report."""
 
 FIXED_WEIGHT = 25_000.0
 """The part of a kernel's weight (estimated compile time) that does not depend on its size."""
@@ -132,13 +132,16 @@ def check(kernel: Kernel) -> None:
 
 
 def note_loaded(kernel: Kernel) -> None:
-    """Mark a kernel that was loaded from the cache as done, with all kernels that it calls."""
+    """Mark a kernel loaded from the cache, and the kernels that it calls, as done."""
     _work.note_loaded(kernel)
 
 
 @contextmanager
 def waiting_for(kernel: Kernel) -> Iterator[None]:
-    """Count the time in the ``with`` block as compilation of `kernel`, even by another process."""
+    """Count the time in the ``with`` block as compile time of `kernel`.
+
+    Another process may compile the kernel.
+    """
     _work.begin(kernel)
     try:
         yield

@@ -265,11 +265,10 @@ def parts_of(cells: Sequence[int]) -> tuple[tuple[int, int], ...]:
 def downgraded(ranks: Sequence[int], known: int) -> list[int]:
     """Downgrade large tiles to ranks up to `known` [1].
 
-    The largest rank that is missing below the maximum is skipped, so every larger tile becomes one
-    rank smaller. Ranks are skipped until the maximum is at most `known`. If no rank below the
-    maximum is missing, ranks above `known` become `known`. Equal tiles stay equal, larger tiles
-    stay larger, and no cell becomes empty, so the result resembles an earlier position with the
-    same best moves.
+    The largest missing rank below the maximum is removed: every larger tile becomes one rank
+    smaller. Ranks are removed until the maximum is at most `known`. If no rank below the maximum is
+    missing, ranks above `known` become `known`. Equal tiles stay equal, larger tiles stay larger,
+    and no cell becomes empty, so the result resembles an earlier position with the same best moves.
 
     [1] Guei, Chen & Wu, "Optimistic temporal difference learning for 2048", IEEE Transactions on
         Games, 2021 ("tile-downgrading").

@@ -347,7 +347,7 @@ class Bands:
 
 
 class StageRecord(NamedTuple):
-    """Predicted and actual points of games, from their first board in a stage.
+    """Predicted and actual points of games, counted from the first board in a stage.
 
     Attributes:
         tile: Largest tile of the stage.
@@ -380,7 +380,7 @@ class StageRecord(NamedTuple):
 
     @property
     def next_tile(self) -> int:
-        """The next tile that games do not almost always reach, or the largest tile reached."""
+        """The next tile that less than `CERTAIN_SHARE` of games reach, or the largest reached."""
         tile = 2 * self.tile
         while self.made.get(2 * tile) and self.made[tile] >= CERTAIN_SHARE * self.games:
             tile *= 2

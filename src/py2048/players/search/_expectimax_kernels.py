@@ -407,7 +407,7 @@ def tree_breadth(nodes: float, cost: Int, context: SearchContext) -> float:
 
 @kernel(borrows=True, expand=True)
 def affordable_cost(breadth: float, nodes: float, context: SearchContext) -> np.int64:
-    """Return the cost limit at which a search is expected to need `nodes` nodes, or -1."""
+    """Return the cost limit for a search of about `nodes` nodes, or -1 if there is none."""
     bits = np.log2(max(nodes, 1.0)) - breadth
     return np.int64(bits / context.growth) if bits >= 0.0 else np.int64(-1)
 

@@ -1,6 +1,6 @@
 """Plan deterministic games with a beam search.
 
-Under an `EdgeSpawn` the move determines the spawn, so a whole game can be planned in advance. A
+With an `EdgeSpawn`, the move determines the spawn, so a whole game can be planned in advance. A
 beam search keeps only the best boards of each depth. Every move spawns the same tile, so all boards
 of the same depth have the same sum and are comparable.
 
@@ -214,7 +214,8 @@ def trace(history: NDArray[np.int32], last: int, moves: Cells) -> None:
 def search(start: Cells, width: int, moves: Cells, spec: BeamSpec) -> int:
     """Search at most ``moves.size`` moves ahead; return the depth reached.
 
-    The beam holds `width` boards. Writes the moves to the best board at this depth to `moves`.
+    The beam holds `width` boards. Stores the moves that lead to the best board at this depth in
+    `moves`.
     """
     size = 4 * width
     beam = np.empty((width, start.size), np.uint8)
@@ -277,12 +278,12 @@ EMPTY_BONUS = 14.21
 def longest_game(board: Board) -> int:
     """Return an upper bound on the number of moves in a game with an edge spawn of 2.
 
-    The starting board must not contain tiles other than 2. Number the tiles of the final board from
-    0 in the order in which they were created. When tile `i` was created, each of the `i` older
-    tiles occupied a cell, so ``n - i`` cells were available. With one available cell, a tile is at
-    most 2. With `c` available cells, the largest possible tile results from a merge. The second
-    tile was built with ``c - 1`` cells, so the merged tile is at most ``2**c``. The final sum is
-    therefore at most ``2**n + … + 2``, and each move adds 2.
+    The starting board must not contain tiles other than 2. Proof: number the tiles of the final
+    board from 0, in the order in which they were created. When tile `i` was created, each of the
+    `i` older tiles occupied a cell, so ``n - i`` cells were available. With one available cell, a
+    tile is at most 2. With `c` available cells, the largest possible tile results from a merge. The
+    second tile was built with ``c - 1`` cells, so the merged tile is at most ``2**c``. The final
+    sum is therefore at most ``2**n + … + 2``, and each move adds 2.
     """
     rows, columns = board.shape
     return (1 << rows * columns) - 1 - board.sum // 2
@@ -331,13 +332,13 @@ def spec_of(rules: Rules) -> BeamSpec:
 
 
 def search_moves(cells: Cells, width: int, depth: int, spec: BeamSpec) -> Cells:
-    """Return the moves to the best board within `depth` moves."""
+    """Return the moves that lead to the best board within `depth` moves."""
     moves = np.empty(depth, np.uint8)
     return moves[: search(cells, width, moves, spec)]
 
 
 def beam_search(board: Board, rules: Rules, *, width: int, depth: int) -> tuple[Direction, ...]:
-    """Return the moves from `board` to the best board that a beam search finds.
+    """Return the moves that lead from `board` to the best board that a beam search finds.
 
     Args:
         board: Starting board.
@@ -358,8 +359,8 @@ class BeamPlanner:
     """A plan for a deterministic game, extended step by step.
 
     The plan is the longest line found so far. The plan never gets shorter, and moves that have been
-    taken are final. The planner extends a separate trial line. When the trial line is longer than
-    the plan, it becomes the plan.
+    taken are final. The planner extends a separate trial line. A trial line that is longer than the
+    plan becomes the new plan.
 
     Attributes:
         board: Starting board.
@@ -438,7 +439,7 @@ class BeamPlanner:
             self._plan = line.copy()
 
     def _step_back(self, last: Cells) -> None:
-        """Backtrack after the moves `last` have led the trial line into a dead end."""
+        """Backtrack after the moves `last` have led to a dead end."""
         line = self._trial + last.tobytes()
         self._adopt(line)
         self._passed_depth = max(self._passed_depth, len(line) + SEARCH_DEPTH)

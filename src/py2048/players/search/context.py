@@ -288,8 +288,8 @@ def _tables(heuristic: Heuristic, shape: tuple[int, int], length: int) -> Tables
 def _scale(rules: Rules) -> float:
     """Return how many points these rules give, on average, for one point of classic scoring.
 
-    Building a tile of rank `r` takes about ``2**r / 2`` moves. Its merges earn ``2**r * (r - 1)``
-    points in total. The large tiles on a typical board have the rank 11.
+    Building a tile of rank `r` takes about ``2**r / 2`` moves. The merges for a tile of rank `r`
+    earn ``2**r * (r - 1)`` points in total. The large tiles on a typical board have the rank 11.
     """
     given = CompiledRules.of(rules)
     return 1.0 if given.merge_points else 0.1 if given.sum_points else 0.05

@@ -28,7 +28,7 @@ FIRST_ITERATION_TARGET_SHARE = 0.25  # The node count of the first iteration is 
 
 # Time per move, relative to the average.
 EASY_MOVE_FACTOR, HARD_MOVE_FACTOR, MAX_MOVE_FACTOR = 0.3, 2.5, 3.0
-EASY_MOVE_LEAD = 0.005  # Minimum relative lead of the best move for an easy move.
+EASY_MOVE_LEAD = 0.005  # Relative lead of the best move from which a move counts as easy.
 BALANCE_MOVES = 8.0  # Number of moves over which an overrun is spread.
 
 INITIAL_NODES_PER_SECOND = 1e6

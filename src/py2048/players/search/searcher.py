@@ -224,8 +224,8 @@ class Searcher:
             keys: Generator key of each game's spawns, uint64 `[games]`.
         """
         pieces, game, nodes = [np.empty(0, np.uint8)], 0, 0
-        # Without a time limit and without lazily unpacked bands, one kernel call can play many
-        # games.
+        # One kernel call can play many games if there is no time limit and no bands are unpacked on
+        # demand.
         is_plain = len(self.workers) == 1 and not self.limits.ms and self._lazy_bands is None
         while game < len(boards):
             if states[game, kernels.OVER]:

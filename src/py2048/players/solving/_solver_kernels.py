@@ -120,7 +120,7 @@ def slide(board: Word, direction: Int, spec: SolverSpec) -> tuple[Word, np.int64
 
 @kernel(inline=True, borrows=True)
 def is_stopped(after: Word, spec: SolverSpec) -> bool:
-    """Return whether play stops at an afterstate because the move created the final tile."""
+    """Return whether the last move created the tile at which play stops."""
     made = empty_cells(after ^ (spec.cells * spec.stop), spec.cells)
     return bool(spec.stop != ZERO and made != ZERO)
 

@@ -84,8 +84,8 @@ class Problem:
         spec: The rules and the goal, encoded for the kernels.
         spawns: Tiles that can spawn, ascending.
         tiles: Tiles that do not end the game when they spawn.
-        boards: Starting boards, all equally likely. If there are none, the rules determine the
-            starting boards.
+        boards: Starting boards, all equally likely. If the sequence is empty, the rules determine
+            the starting boards.
         for_points: Whether the goal is to maximise points, rather than to reach a tile.
 
     Raises:

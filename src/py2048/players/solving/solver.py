@@ -31,7 +31,7 @@ BATCH_BOARDS = 1 << 15
 """Number of boards expanded at once, so that their successors fit into the CPU cache."""
 
 MIN_BOARDS_PER_THREAD = 1 << 13
-"""Minimum number of boards per thread, below which a thread costs more than it saves."""
+"""Minimum number of boards per thread; with fewer, a thread costs more time than it saves."""
 
 DEFAULT_MEMORY = 4 << 30
 

@@ -46,7 +46,7 @@ STORED_ONE = 65535
 MAX_CACHED_BLOCKS = 256
 
 MIN_POSITIONS_PER_THREAD = 1 << 14
-"""Minimum number of positions per thread, below which a thread costs more than it saves."""
+"""Minimum number of positions per thread; with fewer, a thread costs more time than it saves."""
 
 MIN_CHANCE = 0.5
 """Minimum chance of a useful result; with lower chances, leaving the formation may be better."""
