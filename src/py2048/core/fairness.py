@@ -115,7 +115,7 @@ def check_draws(secret: str, rules: Rules, start: Board | None, turns: Iterable[
         turns: The turns of the game.
 
     Raises:
-        RecordError: At the first tile that was not drawn from the secret.
+        RecordError: If a tile was not drawn from the secret.
     """
     draws, ply = draws_of(secret), 0
     if start is not None and start_from(rules, draws) != start:

@@ -18,8 +18,8 @@ tile of a draw                 `pick_high` among the integer weights
 cell of a draw                 `pick_low` among the empty cells, row-major
 =============================  ===========================================================
 
-When a 32-bit number is scaled to `n` values, the relative error of each value's probability is less
-than ``n / 2**32``.
+If a 32-bit number is scaled to `n` values, the probability of each value differs from ``1 / n`` by
+less than ``1 / 2**32``.
 """
 
 from __future__ import annotations

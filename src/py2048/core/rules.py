@@ -227,7 +227,7 @@ class EdgeSpawn:
 
     The tile spawns on the rightmost empty cell of the bottom row after Up, the leftmost of the top
     row after Down, the topmost of the right column after Left, and the lowest of the left column
-    after Right. CITS1401 uses this rule. The edge opposite to a legal move always has an empty
+    after Right. CITS1401 uses this rule. After a legal move, the opposite edge always has an empty
     cell. No randomness is involved.
     """
 

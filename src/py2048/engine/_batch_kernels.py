@@ -387,7 +387,7 @@ def make_step(turn: Turn) -> Step:
 
 
 def make_play(turn: Turn) -> Play:
-    """Build the kernel with which each worker thread plays steps.
+    """Build the kernel that worker threads run to play steps.
 
     The kernel `turn` plays one turn of a block.
     """
@@ -616,7 +616,7 @@ class Lanes(NamedTuple):
     jobs: Longs
     """Number of the job in each lane, or `IDLE`."""
     ends: Longs
-    """For each lane, the turn of the block at which the lane's game reaches its turn limit."""
+    """For each lane, the number of the turn at which the lane's game reaches the turn limit."""
     rewards: NDArray[np.int32]
     """Points of the last turn."""
 

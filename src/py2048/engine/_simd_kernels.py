@@ -671,7 +671,7 @@ def legal_any(board: Bytes, flags: Bytes, numbers: Longs) -> None:
 
 @kernel(borrows=True)
 def add_pair_directions(legal: Bytes, tiles: Bytes, neighbours: Bytes, shift: np.uint8) -> None:
-    """Add the directions in which one of two neighbouring cells can move or merge."""
+    """Add to `legal` the directions in which a tile can move between two neighbouring cells."""
     for lane in range(WIDTH):
         legal[lane] |= np.uint8(pair_bits(tiles[lane], neighbours[lane]) << shift)
 

@@ -159,7 +159,7 @@ class BatchCard:
 
     Raises:
         MissingExtraError: If CuPy is not installed.
-        Py2048Error: If there is no usable GPU, or it does not support the rules.
+        Py2048Error: If there is no usable GPU, or the GPU does not support the rules.
     """
 
     def __init__(self, rules: Rules) -> None:

@@ -82,7 +82,7 @@ def _record_of(rules: Rules, start: Board, turns: Iterable[_WrittenTurn], player
     """Verify each turn against the rules and return the record of the game.
 
     Raises:
-        _IllegalTurnError: At the first turn that breaks the rules.
+        _IllegalTurnError: If a turn breaks the rules.
     """
     board, score = start, 0
     codes: list[str] = []

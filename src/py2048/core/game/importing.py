@@ -49,7 +49,8 @@ def load_records(path: Path) -> list[Record]:
     """Return all games in a file (``-`` for standard input).
 
     Raises:
-        RecordError: If the file contains no game, or a game is damaged; the message says where.
+        RecordError: If the file contains no game, or a game is damaged; the message names the
+            position of the damage.
     """
     with os_errors_as(RecordError, f"cannot read {path}"):
         if path == STDIN:
@@ -68,7 +69,7 @@ def parse_records(data: bytes | str) -> list[Record]:
 
     Raises:
         NoGameError: If there is no game.
-        RecordError: If a game is damaged; the message says where.
+        RecordError: If a game is damaged; the message names the position of the damage.
     """
     if len(data) > MAX_BYTES:
         raise RecordError(f"the input has more than {MAX_BYTES:,} bytes")

@@ -174,7 +174,7 @@ class Record:
         """Yield ``(board, turn, score)`` after each turn, and verify the turn against the rules.
 
         Raises:
-            RecordError: At the first turn that breaks the rules; the message names the ply.
+            RecordError: If a turn breaks the rules; the message names the turn's ply.
         """
         if "replayed" in vars(self):
             yield from self.replayed
@@ -200,7 +200,8 @@ class Record:
         the player's name must not contain control characters.
 
         Raises:
-            RecordError: At the first error; the message names the ply and the reason.
+            RecordError: If the record is not valid; the message names the ply and the reason of the
+                first error.
         """
         self._check_metadata()
         score, unseeded = self._check_turns()

@@ -307,8 +307,8 @@ def decode_steps(text: str, shape: tuple[int, int]) -> Iterator[Step]:
     """Decode the turns in `text` for a board of this shape.
 
     Raises:
-        RecordError: At the first character that is not part of a turn; the message gives its
-            position.
+        RecordError: If the text contains a character that is not part of a turn; the message gives
+            the character's position.
     """
     index, width = 0, 2 + cell_digits(shape)
     while index < len(text):

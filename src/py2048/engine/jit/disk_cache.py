@@ -99,8 +99,8 @@ class DiskCache:
                 return None
             lock.release()
         # Numba's own cache refreshes the context, which imports half of Numba and takes 0.2 to 0.4
-        # s. Only kernels that hash strings need this refresh, and only kernels that allocate or
-        # count references to arrays need the runtime.
+        # s. Only kernels that hash strings need a refreshed context. Only kernels that count
+        # references to arrays need Numba's runtime.
         if b"_Py_HashSecret" in data:
             context.refresh()
         elif b"NRT_" in data:

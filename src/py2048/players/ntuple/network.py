@@ -42,7 +42,7 @@ NEVER = np.int64(2**62)
 """A number that exceeds the points of every slide and the sum of every board."""
 
 PREFETCH_SUM = 512
-"""Distance in tile sum at which a band is unpacked, about 230 moves before it is needed.
+"""Distance in tile sum at which a late-game band is unpacked, about 230 moves in advance.
 """
 
 MAX_RANK = 31
@@ -225,7 +225,7 @@ class Band(NamedTuple):
         return self.ending + (self.tile if self.ending <= self.tile else 0)
 
     def covers(self, board: Board) -> bool:
-        """Return whether this band covers a board. Several bands may cover the same board."""
+        """Return whether a board belongs to this band; a board may belong to several bands."""
         return (
             board.max_tile == self.tile
             and board.sum >= self.least
@@ -271,7 +271,7 @@ class Bands:
             raise WeightsError(f"bands have int16 weights {shape}")
 
     def reachable_bands(self, ranks: Sequence[int]) -> list[int]:
-        """Return the numbers of the bands that may apply to a board or its successors.
+        """Return the numbers of the bands to which a board or its successors may belong.
 
         Further bands become reachable when the sum reaches `next_min_sum`.
         """
@@ -285,7 +285,7 @@ class Bands:
         return found
 
     def bands_of_boards(self, boards: Bytes) -> list[int]:
-        """Return the numbers of the bands that may cover some of the boards, uint8 `[n, cells]`."""
+        """Return the numbers of all bands to which the boards (uint8 `[n, cells]`) may belong."""
         if 1 << int(boards.max(initial=0)) < self.bands[0].tile:
             return []
         tiles = tiles_of(boards)
@@ -297,12 +297,12 @@ class Bands:
         ]
 
     def next_min_sum(self, ranks: Sequence[int]) -> int:
-        """Return the smallest `min_sum` of a band that exceeds the board's sum, or `NEVER`."""
+        """Return the smallest minimum sum of a band above the board's sum, or `NEVER`."""
         _, total = _largest_and_sum(ranks)
         return min((band.least for band in self.bands if band.least > total), default=int(NEVER))
 
     def expect(self, ranks: Sequence[int]) -> None:
-        """Start to unpack the bands that a board will soon reach, in the background."""
+        """Start to unpack, in the background, the bands that a game will soon reach."""
         largest, total = _largest_and_sum(ranks)
         if self.lazy:
             self.lazy.expect(
@@ -321,7 +321,10 @@ class Bands:
         return self.lazy.hold_all() if self.lazy else self.table
 
     def with_band(self, band: Band, table: Quantized) -> Bands:
-        """Return a copy with a band added or replaced. The weights in `table` must use `step`."""
+        """Return a copy with an added or replaced band.
+
+        The weights in `table` must be in units of `step`.
+        """
         kept = {each: row for each, row in self._parts() if each[:2] != band[:2]}
         return self._of({**kept, band: table})
 
@@ -380,7 +383,7 @@ class StageRecord(NamedTuple):
 
     @property
     def next_tile(self) -> int:
-        """The next tile that less than `CERTAIN_SHARE` of games reach, or the largest reached."""
+        """The next tile that fewer than 99 % of games reach, or the largest tile reached."""
         tile = 2 * self.tile
         while self.made.get(2 * tile) and self.made[tile] >= CERTAIN_SHARE * self.games:
             tile *= 2
@@ -587,7 +590,7 @@ def check_spawned(rules: Rules) -> None:
 
 
 def check_bands(layout: NetworkLayout, bands: Sequence[Band]) -> None:
-    """Raise an error if the bands or their layout are not valid.
+    """Raise an error if late-game bands or their layout are not valid.
 
     Raises:
         WeightsError: If there are no bands, they are not in ascending order, or the board is not
@@ -600,7 +603,7 @@ def check_bands(layout: NetworkLayout, bands: Sequence[Band]) -> None:
 
 
 def check_banded(rules: Rules) -> None:
-    """Check that networks for these rules can have bands.
+    """Check that networks for these rules can have late-game bands.
 
     Raises:
         WeightsError: If the board is not 4x4, or a target ends the game.

@@ -288,7 +288,7 @@ def store_cells(board: Int, cells: Cells, context: SearchContext) -> None:
 
 Leaf = Callable[[Packed, SearchContext, Weights], float]
 BandedWeights = tuple[Weights, Weights]
-"""Base weights and band weights of a network with bands."""
+"""Weights of the base network, and weights of its late-game bands."""
 Weight = np.float32 | np.int16
 
 
@@ -414,13 +414,13 @@ def make_network_kernels(code: Code, *, has_stages: bool) -> tuple[Leaf, Any]:
 
 
 def make_banded_kernels(code: Code, band_code: Code, *, has_stages: bool) -> tuple[Any, Any]:
-    """Build the leaf evaluation and the prefetch kernel of a 4x4 network with bands."""
+    """Build the leaf evaluation and the prefetch kernel of a 4x4 network with late-game bands."""
     network, fetch = make_network_kernels(code, has_stages=has_stages)
     sum_of, fetch_of = make_sum_kernels(band_code)
 
     @kernel(borrows=True)
     def banded(board: Packed, context: SearchContext, weights: BandedWeights) -> float:
-        """Estimate the future points of an afterstate, corrected with the root's band."""
+        """Estimate the future points of an afterstate, with the correction of the root's band."""
         value = network(board, context, weights[0])
         if context.band == 0:
             return np.float64(value)
@@ -445,7 +445,7 @@ def make_banded_kernels(code: Code, band_code: Code, *, has_stages: bool) -> tup
 
 @kernel(borrows=True)
 def enter_band(board: Packed, context: SearchContext) -> None:
-    """Select the band of a root board.
+    """Select the late-game band of a search's root.
 
     In the search, positions with the band's target tile are leaves.
     """

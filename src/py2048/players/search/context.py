@@ -134,7 +134,7 @@ class SearchContext:
     stage_size: ULong
     step: Double  # points per unit of a weight
     bands: Long
-    band: Long  # Number of the root's band, counted from 1, or 0 if the root is in no band.
+    band: Long  # Number of the root's band, counted from 1, or 0 if the root belongs to no band.
     band_list: Annotated[Entries, BAND, MAX_BANDS]
     band_size: ULong  # weights per band
     band_step: Double

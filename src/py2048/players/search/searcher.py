@@ -163,8 +163,8 @@ class Searcher:
     def values(self, boards: NDArray[np.integer]) -> Values:
         """Evaluate afterstates without a search.
 
-        `py2048.envs.functional.afterstates` computes the afterstates of boards. A banded network
-        evaluates each afterstate with that afterstate's own band.
+        `py2048.envs.functional.afterstates` computes the afterstates of boards. A network with
+        bands evaluates each afterstate with the afterstate's own band.
 
         Args:
             boards: Exponents, as returned by environments, in the shape `[..., rows, columns]`.

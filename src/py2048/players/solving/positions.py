@@ -82,8 +82,8 @@ class Positions:
         self._check()
         self.limit, self.reach = self._sums()
         most, rank = self.reach // 2, target.bit_length() - 1
-        # If the target may be built on any cell, play stops at the target, so no board contains
-        # this rank.
+        # If the target may be built on any cell, play stops at the target, so no board contains the
+        # target.
         ranks = rank if formation.is_goal_everywhere else rank + 1
         self._low = formation.free // 2
         self._tails = _Part.of(self._low, ranks, most).ordered(by_sum=True)
