@@ -1,7 +1,7 @@
 """The reference implementation of sliding, and the immutable `Board` built on it.
 
-All faster engines are tested against the functions here. These functions use plain tuples without
-NumPy or Numba, handle any board size and tile value exactly, and are written for readability.
+All faster engines are tested against the functions here. The functions are written for readability,
+use plain tuples without NumPy or Numba, and handle any board size and tile value exactly.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ _SECRET_BYTES = 32
 DAILY, BATTLE = "daily-", "battle-"
 """Prefixes of secrets that several games share.
 
-The random numbers drawn with these secrets also depend on the board.
+The random numbers of daily challenges and battles also depend on the board.
 """
 
 

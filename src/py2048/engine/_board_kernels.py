@@ -27,8 +27,8 @@ hash                `mix64`                 `hash_packed`                       
 If the sides of a board have at most four cells, each line is slid with a lookup table that fits the
 CPU cache. To stay fast, the table kernels do not read ``high``. When two 32768s merge, the table
 wrongly gives 32768 as the new tile, but the points are correct and therefore at least
-`MIN_LARGE_POINTS`. Kernels that need the exact board detect such merges by their points and fall
-back to `slide_lines`.
+`MIN_LARGE_POINTS`. Kernels that need the exact board recognise a merge of two 32768s by its points
+and fall back to `slide_lines`.
 
 A *line table*, uint64 `[16 ** length]`, is indexed by the nibbles of a line, with the first cell in
 the lowest bits. Each entry has four 16-bit numbers: the line after sliding towards its first cell,

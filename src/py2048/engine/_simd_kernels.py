@@ -5,7 +5,7 @@ every board in the block, so that one vector instruction processes 16, 32 or 64 
 use neither branches nor tables. The boards in a block may move in different directions, so `select`
 picks each board's result. Ranks are stored as bytes, so there is no limit on tiles in practice.
 
-The loops over ``lane`` are written for LLVM's vectoriser. Such loops have a constant length and no
+The loops over ``lane`` are written for LLVM's vectoriser: they have a constant length and no
 branches, and access few rows. The rows are contiguous and mostly have the same element type. All
 indices are unsigned, because Numba checks the sign of signed indices for each element.
 
@@ -612,7 +612,7 @@ def put_row(target: Bytes, ahead: Bytes, behind: Bytes, directions: Bytes, axis:
 
 @kernel(borrows=True)
 def mark_empty(gaps: Bytes, tiles: Bytes) -> None:
-    """Set `gaps` to 1 for boards where this cell is empty, and to 0 elsewhere."""
+    """Set `gaps` to 1 for boards whose cell in `tiles` is empty, and to 0 for other boards."""
     for lane in range(WIDTH):
         gaps[lane] = np.uint8(tiles[lane] == EMPTY)
 

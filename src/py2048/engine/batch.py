@@ -1,8 +1,8 @@
 """`BatchGames`: many games stepped together by compiled kernels on several threads.
 
 A step of 65,536 games takes a fraction of a millisecond. The result of a game depends only on the
-game's number, the seed and the directions. Other games and the number of threads have no influence.
-`rollouts` plays random games from given positions.
+game's number, the seed and the directions. Other games and the number of threads do not affect the
+result. `rollouts` plays random games from given positions.
 """
 
 from __future__ import annotations

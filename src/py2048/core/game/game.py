@@ -182,7 +182,7 @@ class Game:
 
     @property
     def has_won(self) -> bool:
-        """Whether the target tile is on the board, which does not end the game under all rules."""
+        """Whether the target tile is on the board; under most rules, the game may continue."""
         return self.position.has_won
 
     @property

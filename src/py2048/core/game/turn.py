@@ -105,8 +105,7 @@ class Position(NamedTuple):
         score: Points so far.
         ply: Number of legal turns played.
         max_tile: The largest tile on the board, or 0.
-        has_won: Whether the target tile is on the board, which does not end the game under all
-            rules.
+        has_won: Whether the target tile is on the board; under most rules, the game may continue.
         legal: The legal directions; empty when the game is over.
         outcome: The outcome; `Outcome.PLAYING` until the game is over.
     """

@@ -14,8 +14,8 @@ compiles to machine code::
 `py2048.engine.jit.disk_cache` stores compiled kernels, `py2048.engine.jit.progress` reports
 compilation progress, and `py2048.engine.jit.numba_parts` adds machine instructions that Numba does
 not emit. The disk cache and a few optimisations use undocumented parts of Numba. If a version of
-Numba lacks these parts, kernels start more slowly or compile in every process, but compute the same
-results.
+Numba lacks the undocumented parts, kernels start more slowly or compile in every process, but
+compute the same results.
 
 Without Numba, every kernel runs as plain Python: nothing is compiled, and a hint takes a few tenths
 of a second. ``PY2048_JIT=0`` (or Numba's ``NUMBA_DISABLE_JIT=1``) has the same effect, and
@@ -156,8 +156,8 @@ def kernel(
         fastmath: Allow reordering of floating-point sums.
         borrows: Declare that the kernel neither creates nor stores arrays. The compiler then omits
             reference counting, which can dominate the run time of a kernel with many array
-            arguments. When such a kernel is loaded from the cache, Numba's reference-counting
-            runtime is not started.
+            arguments. When a kernel with `borrows` is loaded from the cache, Numba's
+            reference-counting runtime is not started.
     """
     if len(arguments) == 1 and callable(arguments[0]):
         return kernel()(arguments[0])

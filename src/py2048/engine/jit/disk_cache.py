@@ -9,8 +9,8 @@ A cache file contains machine code, plus LLVM bitcode for inlining the kernel in
 the bitcode is by far the slowest part of loading, and is done only when a caller of the kernel is
 compiled.
 
-This module relies on undocumented parts of Numba. If a Numba version lacks these parts, kernels
-compile in each process without a cache.
+This module relies on undocumented parts of Numba. If a Numba version lacks the undocumented parts,
+kernels compile in each process without a cache.
 """
 
 from __future__ import annotations

@@ -214,8 +214,8 @@ def trace(history: NDArray[np.int32], last: int, moves: Cells) -> None:
 def search(start: Cells, width: int, moves: Cells, spec: BeamSpec) -> int:
     """Search at most ``moves.size`` moves ahead; return the depth reached.
 
-    The beam holds `width` boards. Stores the moves that lead to the best board at this depth in
-    `moves`.
+    The beam holds `width` boards. Stores the moves that lead to the best board at the greatest
+    depth in `moves`.
     """
     size = 4 * width
     beam = np.empty((width, start.size), np.uint8)
@@ -263,8 +263,8 @@ def board_after(start: Cells, moves: Cells, spec: BeamSpec) -> Cells:
 
 # --- planning ------------------------------------------------------------------------------------
 
-# Evaluation weights, in points. These weights were the best of a few hundred settings on 5x5 boards
-# with a beam width of 8.
+# Evaluation weights, in points: the best of a few hundred settings on 5x5 boards with a beam width
+# of 8.
 FALLOFF = 0.505
 """Factor by which a tile's value decreases from cell to cell along a snake-shaped path."""
 ROUGHNESS = 0.0023

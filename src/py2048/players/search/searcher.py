@@ -473,8 +473,8 @@ class SearchedGames(NamedTuple):
 def play_games(searcher: Searcher, seeds: Sequence[int]) -> SearchedGames:
     """Play one complete game per seed on the calling thread, mostly without the GIL.
 
-    Each game is the same as a `py2048.core.game.Game` with these rules and this seed that always
-    plays the move with the highest value in `Searcher.rate`.
+    Each game is the same as a `py2048.core.game.Game` with the same rules and seed in which every
+    move has the highest value in `Searcher.rate`.
 
     Args:
         searcher: Search that chooses the moves.

@@ -7,9 +7,9 @@ filling, so positions are not stored.
 
 The *code* of a filling consists of the ranks on its cells, four bits each, with the first cell in
 the lowest bits. The lower half of a code is called its *tail*, and the upper half its *head*.
-Fillings with the same sum are sorted by head, then by tail. The fillings are numbered in this
-order. A filling's number is the sum of two table entries: the number of the first filling with the
-same head, and the position of the tail among all tails with the same sum.
+Fillings with the same sum are numbered in the order of their heads, and then of their tails. A
+filling's number is the sum of two table entries: the number of the first filling with the same
+head, and the position of the tail among all tails with the same sum.
 
 Chances are integers in units of 1 / `CHANCE_ONE`, so their sums are exact in any order.
 """
@@ -115,8 +115,8 @@ class Successors(NamedTuple):
         rank: Rank of the tile.
         chance: Probability of the tile.
         fillings: Number of fillings in the layer that contains the successors.
-        starts: For each head, the index of its first filling in this layer.
-        chances: Chance of success from each position in this layer.
+        starts: For each head, the index of its first filling in the successors' layer.
+        chances: Chance of success from each position in the successors' layer.
     """
 
     rank: np.uint64

@@ -5,7 +5,7 @@ The boards of a layer therefore follow from a few layers with smaller sums, and 
 few layers with larger sums. Each step depends only on complete layers, so an interrupted run can be
 resumed.
 
-These layers are called *ages* in Kaneko & Yamashita, "Strongly Solving 2048 4x3", 2025,
+The layers are called *ages* in Kaneko & Yamashita, "Strongly Solving 2048 4x3", 2025,
 arXiv:2510.04580.
 """
 
