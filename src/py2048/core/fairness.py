@@ -8,7 +8,7 @@ commitment. Once the secret is revealed at the end of the game, anyone can verif
 `check_fair`.
 
 All games of a daily challenge share one secret, which starts with ``daily-``. The random numbers of
-a daily challenge also depend on the board: the HMAC message is the counter followed by the tiles on
+a daily challenge also depend on the board. The HMAC message is the counter followed by the tiles on
 the board, 8 bytes per cell, row-major. Players who make the same moves get the same tiles. Watching
 another player's game reveals nothing about the tiles that follow other moves. The secret of a daily
 challenge is revealed one day after the day ends. The secret of a battle starts with ``battle-``.

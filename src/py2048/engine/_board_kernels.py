@@ -2,9 +2,9 @@
 
 A *packed* board stores up to 16 cells in one 64-bit word, ``low``. The four bits from bit ``4 *
 cell`` hold the rank of cell ``row * columns + column``, or 0 for an empty cell. In the comments, a
-*nibble* is the four bits of one cell, and a *mask* of cells is a word in which only the lowest bit
-of each nibble may be set. Tiles above 32768 need a second word, ``high``, which holds the fifth bit
-of each rank and allows tiles up to 2**31.
+*nibble* is the four bits of one cell. A *mask* of cells is a word in which only the lowest bit of
+each nibble may be set. Tiles above 32768 need a second word, ``high``, which holds the fifth bit of
+each rank and allows tiles up to 2**31.
 
 Boards of any shape can be stored as *cells*, an array of ranks in row-major order, uint8 `[cells]`.
 
@@ -26,7 +26,7 @@ hash                `mix64`                 `hash_packed`                       
 
 If the sides of a board have at most four cells, each line is slid with a lookup table that fits the
 CPU cache. To stay fast, the table kernels do not read ``high``. When two 32768s merge, the table
-wrongly gives 32768 as the new tile, but the points are correct and therefore at least
+wrongly gives 32768 as the new tile. The points of such a merge are correct, and at least
 `MIN_LARGE_POINTS`. Kernels that need the exact board recognise a merge of two 32768s by its points
 and fall back to `slide_lines`.
 

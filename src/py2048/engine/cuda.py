@@ -84,8 +84,8 @@ def _launch_of(function: Any) -> Launch:
 def compiled(source: str, arch: str) -> bytes:
     """Compile CUDA source for an architecture such as ``90``.
 
-    This function does not use CuPy's compiler, because its option ``-ftz=true`` flushes subnormal
-    numbers to zero, so results would differ from the CPU's.
+    This function does not use CuPy's compiler, whose option ``-ftz=true`` flushes subnormal numbers
+    to zero. With this option, results would differ from the CPU's.
 
     Raises:
         Py2048Error: If compilation fails, or the architecture is not supported.
@@ -183,9 +183,9 @@ class BatchCard:
 
         Returns:
             The number of games that ended, their total score, and a new GPU array, uint8 `[3,
-            padded]`. For each episode, the rows of the array contain whether the last step
-            terminated it, whether the step truncated it, and which directions were legal before the
-            restart.
+            padded]`. The rows of the array contain, for each episode, whether the last step
+            terminated the episode, whether the step truncated the episode, and which directions
+            were legal before the restart.
         """
         padded, tally = len(state.rewards), self.card.put(np.zeros(2, np.uint64))
         ends = self.card.arrays.empty((3, padded), np.uint8)

@@ -1,8 +1,8 @@
 """`CompiledRules`: rules encoded as numbers and arrays for compiled code.
 
 All compiled code uses `CompiledRules`, and only this module distinguishes the kinds of rules.
-Scoring is encoded as a sum of four terms, and a spawn as a table of tiles and a table of cells. A
-new kind of scoring or spawn that fits the encoding requires no kernel changes.
+Scoring is encoded as a sum of four terms. A spawn is encoded as a table of tiles and a table of
+cells. A new kind of scoring or spawn that fits the encoding requires no kernel changes.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ class History:
 class Game:
     """A game in progress or finished.
 
-    The same rules, seed and moves give the same game on every machine: spawns come from the
+    The same rules, seed and moves give the same game on every machine. Spawns come from the
     generator documented in `py2048.core.rng`, keyed by the seed and the ply.
 
     >>> from py2048 import Direction, Game, get_rules

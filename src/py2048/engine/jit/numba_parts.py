@@ -85,8 +85,8 @@ def select(condition: object, yes: Scalar, no: Scalar) -> Scalar:
     """Return `yes` if the condition is true, otherwise `no`.
 
     Both arguments are evaluated, and must have the same type. Compiles to one instruction. A
-    conditional expression would compile to a branch, and LLVM tends to move loads into branches,
-    which prevents vectorisation of the surrounding loop.
+    conditional expression would compile to a branch. LLVM tends to move loads into branches, and
+    then cannot vectorise the surrounding loop.
     """
     return yes if condition else no
 

@@ -268,7 +268,8 @@ def downgraded(ranks: Sequence[int], known: int) -> list[int]:
     The largest missing rank below the maximum is removed: every larger tile becomes one rank
     smaller. Ranks are removed until the maximum is at most `known`. If no rank below the maximum is
     missing, ranks above `known` become `known`. Equal tiles stay equal, larger tiles stay larger,
-    and no cell becomes empty, so the result resembles an earlier position with the same best moves.
+    and no cell becomes empty. The result therefore resembles an earlier position with the same best
+    moves.
 
     [1] Guei, Chen & Wu, "Optimistic temporal difference learning for 2048", IEEE Transactions on
         Games, 2021 ("tile-downgrading").

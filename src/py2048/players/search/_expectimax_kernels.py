@@ -3,7 +3,7 @@
 The search tree alternates between two kinds of nodes. At a *max node*, the player moves. The value
 of a move is its points plus the value of its afterstate. The value of a max node is the value of
 its best move. A *chance node* is an afterstate, on which a tile spawns. The value of a chance node
-is the mean over all spawns, weighted by their exact probabilities. Depth is counted in moves: a
+is the mean over all spawns, weighted by their exact probabilities. Depth is counted in moves. A
 search of depth 1 only evaluates afterstates, and a search of depth `d` averages over `d - 1`
 spawns.
 
@@ -19,7 +19,7 @@ change any result.
 
 *Iterative deepening* repeats the search with growing cost limits until the node budget is used up.
 Kernels do not read a clock. `node_budget` sets a target and a maximum for the number of nodes per
-move, and `time_factor` distinguishes easy moves from hard moves.
+move. `time_factor` distinguishes easy moves from hard moves.
 
 `py2048.players.search.expectimax.Expectimax` is the reference implementation in plain Python.
 """

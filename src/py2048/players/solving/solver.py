@@ -1,9 +1,9 @@
 """Solve games exactly: enumerate boards layer by layer, then evaluate them backward.
 
 A layer holds all boards with the same tile sum. A slide keeps the sum, and a new tile increases it.
-The boards of a layer therefore follow from a few layers with smaller sums, and their values from a
-few layers with larger sums. Each step depends only on complete layers, so an interrupted run can be
-resumed.
+The boards of a layer therefore follow from a few layers with smaller sums. The values of a layer
+follow from a few layers with larger sums. Each step depends only on complete layers, so an
+interrupted run can be resumed.
 
 The layers are called *ages* in Kaneko & Yamashita, "Strongly Solving 2048 4x3", 2025,
 arXiv:2510.04580.
