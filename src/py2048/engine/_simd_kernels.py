@@ -9,7 +9,8 @@ The loops over ``lane`` are written for LLVM's vectoriser: they have a constant 
 branches, and access few rows. The rows are contiguous and mostly have the same element type. All
 indices are unsigned, because Numba checks the sign of signed indices for each element.
 
-A block consists of `board` and the following arrays. Constants name the rows of these arrays:
+A block consists of `board` and the following arrays. Constants such as ``LEGAL`` name the rows of
+the arrays:
 
 * `flags`, uint8 `[FLAG_ROWS * LANES]`;
 * `words`, uint64 `[WORD_ROWS * LANES]`;

@@ -297,7 +297,7 @@ class Bands:
         ]
 
     def next_min_sum(self, ranks: Sequence[int]) -> int:
-        """Return the smallest minimum sum of a band above the board's sum, or `NEVER`."""
+        """Return the next larger tile sum at which a band begins, or `NEVER`."""
         _, total = _largest_and_sum(ranks)
         return min((band.least for band in self.bands if band.least > total), default=int(NEVER))
 

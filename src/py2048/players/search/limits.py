@@ -20,7 +20,7 @@ UNLIMITED_COST = 1 << 14
 # Iterative deepening. A path's cost is -log2 of its probability, in units of COSTS_PER_BIT.
 FIRST_COST_LIMIT = 3 * COSTS_PER_BIT  # With four or more empty cells, the depth is two plies.
 MIN_COST_STEP = 3 * COSTS_PER_BIT // 2  # Smaller steps would repeat the search at the same depth.
-TARGET_NODE_SHARE = 0.6  # Share of the remaining nodes for the next iteration, as a margin.
+TARGET_NODE_SHARE = 0.6  # Share of the remaining nodes that the next iteration may use.
 MAX_ITERATION_GROWTH = 8.0  # Maximum ratio between the node counts of successive iterations.
 MAX_BRANCH_GROWTH = 2.0  # Maximum growth of a root move's node share per iteration.
 FIRST_ITERATION_MAX_SHARE = 2 / 3  # If the first iteration aborts, a shallower one must fit.
