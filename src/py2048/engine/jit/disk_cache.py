@@ -300,7 +300,7 @@ def _parts_of(value: object, seen: set[int]) -> Iterator[str]:
     seen.add(id(function))
     yield repr(sorted(getattr(value, "targetoptions", {}).items()))
     yield repr(function.__defaults__)
-    yield from _code_parts(function.__code__)
+    yield from _code_parts(function.__code__, function.__doc__ or "")
     for cell in function.__closure__ or ():
         yield from _parts_of(cell.cell_contents, seen)
     for name in names_in(function.__code__):
@@ -318,13 +318,13 @@ def _global_parts(function: FunctionType, value: object, seen: set[int]) -> Iter
                 yield from _global_parts(function, getattr(value, name), seen)
 
 
-def _code_parts(code: CodeType) -> Iterator[str]:
+def _code_parts(code: CodeType, docstring: str = "") -> Iterator[str]:
     yield code.co_code.hex()
     yield repr((code.co_names, code.co_varnames, code.co_freevars))
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield from _code_parts(constant)
-        else:
+        elif constant != docstring:
             yield repr(constant)
 
 
