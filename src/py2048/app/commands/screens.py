@@ -1,4 +1,7 @@
-"""Choose a screen and open a game on it, with few imports before the first frame."""
+"""Choose a screen and open a game on it.
+
+The module imports little, so that the first frame appears quickly.
+"""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class Prompt:
     Attributes:
         title: Heading above the board.
         board: The position.
-        about: The facts in the title, as JSON data.
+        about: The information in the title as JSON data.
         answer: Function that rates a legal direction. The function raises `StorageError` if the
             answer cannot be saved.
         goal: Goal of the drill, shown when the drill starts, or an empty string.
@@ -348,7 +348,7 @@ class PracticeRun:
 
     @property
     def board(self) -> Board | None:
-        """The current board. At the end of a drill, the final board, or None."""
+        """The current board. After the last prompt, this is the drill's final board or None."""
         return self._current.board
 
     @property

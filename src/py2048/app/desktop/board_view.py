@@ -36,7 +36,7 @@ MAX_CACHED_PIXELS = 12_000_000
 MARGIN, LEAN_PX, MARK_SHARE = 8, 4, 0.42
 OVERLAY_ALPHA, FADE_STEPS = 184, 4
 MIN_RING_TILE = 128
-"""The smallest tile that gets an expanding ring on its first appearance."""
+"""Smallest tile that is highlighted with an expanding ring when it first appears."""
 
 
 class CanvasBoard(tk.Canvas):
@@ -208,7 +208,7 @@ class CanvasBoard(tk.Canvas):
         self._timer = self.after_idle(self._draw_frame)
 
     def preview(self, rows: list[list[int]]) -> None:
-        """Show tiles quickly. The first transition replaces them with a complete board."""
+        """Show placeholder tiles until the first transition draws a complete board."""
         self._preview, self.shape = rows, (len(rows), len(rows[0]))
 
     def put(self, board: Board) -> None:

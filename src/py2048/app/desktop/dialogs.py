@@ -1,7 +1,7 @@
 """Desktop dialogs for questions, lists, tables, files, custom rules and the board editor.
 
-Functions that open a dialog return immediately, and the dialog later calls a function with the
-player's answer. Only the system's file dialogs block.
+Functions that open a dialog return immediately. The dialog later calls a function with the player's
+answer. Only the system's file dialogs block.
 """
 
 from __future__ import annotations
@@ -361,8 +361,8 @@ class RulesDialog(Dialog):
             offered = [*labels.values(), *suggestions]
             field = self.fields[name] = self.add_field(_(label), value, self.check, offered)
             field.configure(state="readonly" if labels else "normal")
-        # No Tk variables are used, because a worker thread whose garbage collector frees a variable
-        # would block until Tk's thread responds.
+        # No Tk variables are used. If the garbage collector freed a Tk variable in a worker thread,
+        # that thread would block until Tk's thread responds.
         text = _("The target ends the game")
         self.ends = ttk.Checkbutton(self.body, text=text, command=self.check)
         is_on = values["end"] == END_VALUES[True]

@@ -19,7 +19,7 @@ from py2048.presentation.board_image import encode, glyph, rounded
 from py2048.presentation.themes import RADIUS, TYPE, Theme, mixed
 
 FAMILIES = ("Inter", "Segoe UI Variable Text", "Cantarell", "Noto Sans")
-"""Font families in order of preference. The last resort is the system's default font."""
+"""Font families in order of preference. If none is installed, the system's default font is used."""
 
 FONTS = {name: (pixels, weight >= 600) for name, (pixels, _height, weight) in TYPE.items()} | {
     "tiny": (9, True),
@@ -222,8 +222,8 @@ class Text(ttk.Label):
     Args:
         parent: The parent widget.
         text: The text.
-        kind: A font from `FONTS`. With `fit="line"`, this may be several fonts separated by spaces,
-            and the label uses the first font in which the text fits.
+        kind: Name of a font in `FONTS`. With `fit="line"`, this may be a list of names separated by
+            spaces. The label then uses the first font in which the text fits.
         colour: Name of the text colour in the theme.
         background: Name of the background colour in the theme.
         fit: "wrap" to wrap lines, "line" to truncate to one line, or "" to keep the natural size.

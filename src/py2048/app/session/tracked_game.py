@@ -1,4 +1,4 @@
-"""`TrackedGame`, which adds help and thinking times to a game, and `Replay`, a record browser."""
+"""`TrackedGame`, which tracks help and thinking times in a game, and `Replay`, a record browser."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from py2048.presentation.events import Moved, Undone
 from py2048.review.milestones import is_milestone
 
 HUMAN_CATEGORIES = ("plain", "assisted")
-"""Categories of games played by people. Only these games can set a best score."""
+"""Categories of games played by people. Games in other categories cannot set a best score."""
 
 
 @dataclass
@@ -35,7 +35,7 @@ class TrackedGame:
         hints: Number of hints shown.
         computer: Whether a computer player made a move.
         offline: Whether a browser chose some tiles while disconnected from the server.
-        is_continued: Whether the game continues a record, possibly of another person.
+        is_continued: Whether the game continues from a record, which may be another person's game.
         id: Id in the store.
         revision: Incremented by every turn, undo, redo and hint.
         extra: Additional data saved on behalf of the caller.

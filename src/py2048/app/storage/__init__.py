@@ -79,8 +79,8 @@ def open_store(
 def load_store(url: str | PathLike[str] | None = None) -> bool:
     """Import the modules that `open_store` needs, without opening a store.
 
-    For the player's own store, nothing is imported: this store is never shared, and the import is
-    slow.
+    Nothing is imported for the player's own store, because this store is never shared and the
+    import is slow.
 
     Args:
         url: As for `open_store`.

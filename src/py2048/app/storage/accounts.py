@@ -173,7 +173,8 @@ class Accounts(Repository):
     def live_guests(self, guests: Collection[str]) -> set[str]:
         """Return the given accounts that are guests with valid cookies.
 
-        The result includes unknown accounts, because guests are not stored before their first game.
+        The result includes accounts that do not exist yet, because guests are not stored before
+        their first game.
         """
         is_over = sa.or_(accounts.c.name.is_not(None), accounts.c.generation > 0)
         query = sa.select(accounts.c.id).where(accounts.c.id.in_(guests), is_over)
@@ -257,7 +258,7 @@ class Sessions(Repository):
 
 
 def _add_token(connection: Connection, token: str, owner: str, label: str) -> None:
-    """Add a session for a hashed token, within a transaction."""
+    """Add a login session for a hashed token in the caller's transaction."""
     now = utc_now()
     row = {"id": token, "owner": owner, "label": label, "created": now, "seen": now}
     connection.execute(sa.insert(sessions), row)

@@ -86,8 +86,8 @@ class SavedGames(Repository):
 
         Args:
             owner: Owner of the games.
-            finished: False selects games that are not over. True selects games that are over but
-                whose process exited before it saved the record. None selects both.
+            finished: False selects games that are not over. True selects finished games whose
+                process exited before saving the record. None selects both.
             rules: Restricts the result to games under these rules.
             limit: Maximum number of games.
             with_turns: Whether to load the turns. Long games have thousands of turns.

@@ -1,8 +1,8 @@
 """A queue of game reviews. One process computes a review, and all processes share the result.
 
-The queue consists of database rows, so requests survive the crash of a process, and all processes
-that share a database see the same progress. A process holds a claim on the review that it computes.
-Claims expire unless they are renewed.
+The queue consists of database rows, so requests survive a crash. All processes that share the
+database see the same progress. A process holds a claim on the review that it computes. Claims
+expire unless they are renewed.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class Reviews(Repository):
 
         Args:
             games: Ids of the games.
-            version: First word of the reviewer's version. Other versions may define accuracy
-                differently.
+            version: Reviewer version, which is the first word of a stored version. Other versions
+                may define accuracy differently.
         """
         # PostgreSQL reads text as JSON only after a cast, which SQLite does not need.
         typed = sa.type_coerce if self._database.is_sqlite else sa.cast

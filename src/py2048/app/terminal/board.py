@@ -158,8 +158,8 @@ class TerminalBoard(Widget):
     def render_line(self, y: int) -> Strip:
         """Return one row of the board.
 
-        If this row is not drawn yet, the whole board is drawn first. Changes are not drawn here,
-        because rows that have already been painted would not be updated.
+        If the row does not exist yet, the whole board is drawn first. Pending changes are not drawn
+        here, because Textual would not repaint the rows that it has already painted.
         """
         if y >= len(self._strips):
             self._draw()
@@ -398,7 +398,7 @@ Quarters = tuple[str, str, str, str]
 
 
 def _letter(character: str, ink: str, quarters: Quarters) -> Run:
-    """Return a letter. Its background is the most frequent colour among the quarters."""
+    """Return a letter on a background with the most frequent colour of the quarters."""
     return Run(character, ink, max(quarters, key=quarters.count), bold=True)
 
 
@@ -406,8 +406,8 @@ def _letter(character: str, ink: str, quarters: Quarters) -> Run:
 def _block(quarters: Quarters) -> Run:
     """Return the block character that best approximates four coloured quarters.
 
-    A character can show only two colours. If there are more than two colours, as in animations, the
-    most frequent colour is the background, and all other quarters have the second most frequent
+    A character can show only two colours. If the quarters have more colours, as in animations, the
+    background has the most frequent colour. All other quarters have the second most frequent
     colour.
     """
     (background, count), *others = Counter(quarters).most_common()
@@ -428,7 +428,7 @@ FULL_COLUMNS = 6
 """Width of a label that fits all digits of 131072, in terminal columns."""
 
 MAX_POWER_COLUMNS = 2
-"""Labels with at most this many columns show the rank of the tile."""
+"""Labels that are at most this many columns wide show the rank of the tile."""
 
 MIN_PITCH = 4
 """Minimum distance between the top edges of adjacent cells if there are gaps."""
@@ -494,7 +494,7 @@ class TerminalGrid:
 
     @property
     def top(self) -> int:
-        """Unused pixels above the board. They align its bottom edge with a row of characters."""
+        """Unused pixels above the board, which align its bottom edge with a row of characters."""
         return self.height % 2
 
     @property

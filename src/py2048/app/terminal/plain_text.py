@@ -55,7 +55,7 @@ HELP = (
 )
 
 ALIASES = {"b": "board", "n": "new", "?": "hint", "h": "help", "z": "undo", "y": "redo"}
-MAX_LINE = 1000  # in characters; bounds the memory for input without line breaks
+MAX_LINE = 1000  # characters; limits memory use if the input has no line breaks
 
 
 class PlainTextGame:
@@ -171,7 +171,7 @@ class PlainTextGame:
         return self._session.game.is_over
 
     def _confirm(self, question: str, action: Callable[[], object], no: str) -> None:
-        """Run `action`. If there is a question, wait until the player answers yes."""
+        """Run `action`. If `question` is not empty, first wait until the player answers yes."""
         if question:
             self._question = action, no
             self._write(_("{question} Type yes or no.").format(question=question))
@@ -239,7 +239,7 @@ class PlainTextGame:
         answers = session.advise(session.snapshot(), player, level)
         hint = next(answers)
         assert isinstance(hint, Hint)
-        if not hint.instead_of:  # the last hint also has the chances
+        if not hint.instead_of:  # The last hint of a ready player includes chances.
             hint = [hint, *(each for each in answers if isinstance(each, Hint))][-1]
         self.show(self._session.show_hint(hint))
         if hint.instead_of and not (self._hint_thread and self._hint_thread.is_alive()):
@@ -315,7 +315,7 @@ class PlainTextGame:
             self._write_progress(_("Coach: {sentences}").format(sentences=self._coach.progress))
 
     def _level(self, text: str) -> None:
-        """Set the level against which moves are judged, and display its name."""
+        """Set the skill level for judging moves, and display its name."""
         level = self._session.level(text=text.lower())
         if text:
             self._session.set_setting(LEVEL_SETTING, text.lower())
