@@ -195,7 +195,8 @@ class Command(typer.core.TyperCommand):
         """Check the output files, then run the command.
 
         An output file must be writable, and must differ from all other files of the command. An
-        existing file is replaced only with ``--force``, but an existing log is continued.
+        existing file is replaced only with ``--force``. New entries are appended to an existing
+        log.
         """
         values = [(each, ctx.params.get(each.name)) for each in self.params]
         paths = [

@@ -270,7 +270,7 @@ def _cells(totals: Totals) -> tuple[str, ...]:
 
 
 def _chart(weeks: Mapping[str, Totals]) -> str:
-    """Return a chart of the accuracy by week. The table below the chart has its numbers."""
+    """Return a chart of the accuracy by week. The table below the chart shows the numbers."""
     dated = {
         week: totals.accuracy
         for week, totals in weeks.items()

@@ -1,8 +1,8 @@
 """SVG plots: review and score graphs, bar charts and line charts.
 
 The plots need no scripts. Without a style sheet, plots are drawn in the text colour. A review graph
-fills its box, and the class of each dot is the grade of its move. Other plots use the classes
-``plot``, ``bar`` and ``line``, and distinguish lines by dashes and marks.
+fills its container. The CSS class of each dot is the grade of the move. Other plots use the CSS
+classes ``plot``, ``bar`` and ``line``, and distinguish lines by dashes and marks.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Plain data for screens. The first frame needs this module, so it has few imports."""
+"""Plain data for screens. The module imports little, because the first frame needs it."""
 
 from __future__ import annotations
 

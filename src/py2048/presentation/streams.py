@@ -84,8 +84,8 @@ def has_moves() -> bool:
     """Return whether standard input provides moves for a game.
 
     The result is False for a terminal or a device. Some launchers leave an empty pipe open, so an
-    empty pipe provides moves only if the output is a terminal. In this case, a person created the
-    pipe and may take time to write to it.
+    empty pipe provides moves only if the output is a terminal. If the output is a terminal, a
+    person created the pipe and may take time to write moves.
     """
     try:
         mode = os.fstat(sys.stdin.fileno()).st_mode
@@ -119,7 +119,7 @@ def reason(error: OSError) -> str:
     why = error.strerror or str(error) or type(error).__name__
     if error.filename is not None:
         return f"{error.filename}: {why}"
-    # An error without a file name comes from standard output.
+    # Write errors without a file name come from standard output.
     return f"cannot write to standard output: {why}" if error.errno in UNWRITABLE else why
 
 

@@ -77,7 +77,7 @@ class Battles(Repository):
             _seat(connection, battle_id, account, seat)
 
     def leave(self, battle_id: str, account: str) -> None:
-        """Take an account out of a battle that has not started. Delete the battle if it is empty."""
+        """Remove an account from a battle that has not started. Delete the battle if empty."""
         with self._database.write() as connection:
             battle = _locked(connection, battle_id)
             if battle.starts or battle.seat_of(account) is None:
