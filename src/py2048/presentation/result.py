@@ -8,9 +8,9 @@ space for them. The sentence `place` appears above the histogram `bars`, in whic
 the accent colour. The texts of `low_and_high` label the ends of the axis, and the score appears
 below the bar `mine`. Both `place` and `bars` may be empty.
 
-A final result has buttons for sharing, the review, watching the game, a new game and, if the session
-can undo, undoing the last move. Other results have buttons for continuing and for a new game. The
-terminal shows the `title` of these results instead of the `kind`.
+A final result has buttons for sharing, the review, watching the game, a new game and, if the
+session can undo, undoing the last move. Other results have buttons for continuing and for a new
+game. The terminal shows the `title` of a game in progress instead of the `kind`.
 
 After the game has been reviewed, `cover` is called again with the completed result. Screens show
 this update immediately, without a delay or fading (see `Result.is_update_of`). `cover(None)`

@@ -6,7 +6,7 @@ Playouts are allocated in three steps, until a budget of simulated moves is spen
 gets the same number of playouts. Then more playouts go to a quarter of the positions, chosen
 because their moves differ most. Finally, batches of playouts go to the positions whose grades are
 most likely to change. The playouts of a move are numbered, and their allocation does not depend on
-time, so a seed gives the same review on any machine and with any number of threads.
+time. The same seed therefore gives the same review on any machine and with any number of threads.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ DECISIVE_SHARE = 0.25
 CLEAR_GAMES = 256
 """Number of playouts per move after which the reason for a mistake is considered clear."""
 ROUND = 16
-"""Number of positions per round. Each of them gets a batch of playouts."""
+"""Number of positions that get a batch of playouts in each round."""
 MIN_DOUBT = 0.01
 """Minimum probability that more playouts change a position's grade. Below it, none are added."""
 REASON_DOUBT = 0.05
@@ -79,7 +79,7 @@ MIN_VARIANCE = 0.25
 """
 
 _PER = {ReasonKind.ENDED: 100, ReasonKind.CORNER: 100}
-"""Kinds of reasons that count games. Their numbers are given per 100 games."""
+"""Kinds of reasons that are expressed as a number of games in 100."""
 _COLUMNS = {
     ReasonKind.TRAPPED: kernels.TRAPPED,
     ReasonKind.MEETING: kernels.MEETING,
@@ -129,8 +129,8 @@ class Judgement:
         since: The counts when the accuracy measurement began. Playouts that
             helped to select the position are excluded.
         until: The counts at the end of the playouts that measure the accuracy, or None while those
-            playouts are running. Later playouts continue until the grade is clear, so they would
-            bias the accuracy.
+            playouts are running. Later playouts are excluded, because they continue until the grade
+            is clear and would bias the accuracy.
     """
 
     def __init__(self, rules: Rules, level: Level, position: Position) -> None:
@@ -160,7 +160,7 @@ class Judgement:
         return self.position.played or self._best(self._chances(self._column))
 
     def contrast(self, counts: Sums) -> float:
-        """Return how much of the variance between the moves is not sampling noise, from 0 to 1."""
+        """Return the fraction of the variance between the moves that is not sampling noise."""
         chances = self._chances(self._column, counts).values()
         games = max(int(counts[self.directions[0].value, kernels.GAMES]), 1)
         spread = variance(chances) if len(chances) > 1 else 0.0
@@ -457,13 +457,15 @@ class LevelJudge(Judge):
     def _play_equally(
         self, found: Sequence[Judgement], most: int, budget: float
     ) -> Generator[tuple[MoveReview, ...], None, int]:
-        """Run equally many playouts per position; yield reviews; return the number of moves.
+        """Run the same number of playouts for each position, and yield the reviews.
+
+        The generator returns the number of simulated moves.
 
         Args:
             found: The positions.
             most: Maximum number of playouts for each move.
             budget: Maximum number of simulated moves. The first playouts run even if they exceed
-                it.
+                the budget.
         """
         spent, done, games = 0, 0, PROBE_GAMES
         while found and games:

@@ -17,7 +17,7 @@ from py2048.review.moves import Basis, MoveReview, move_review
 CHANCE_RANGE = 0.5, 0.95
 """Winning chances that make a good exercise: the ending is neither lost nor already won."""
 MAX_ATTEMPTS = 20
-"""Maximum number of positions to try. If all are outside the range, the closest is used."""
+"""Maximum number of positions to try. If none is within the range, the closest position is used."""
 SLIP_SHARE = 0.15
 """Share of random moves before the starting position. They make it resemble human play."""
 PROGRESS_RANGE = 0.2, 0.9
@@ -33,8 +33,8 @@ class EndingPractice:
         table: The endgame table.
         game: The game. Call `play` to make moves.
         start: Probability of reaching the target from the starting position with best play.
-        kept: The fraction of the winning probability that the player's moves have preserved. It is
-            1 if every move was optimal.
+        kept: Fraction of the winning probability that the player's moves have preserved. Optimal
+            play keeps the fraction at 1.
     """
 
     def __init__(self, table: EndingTable, board: Board, seed: int) -> None:

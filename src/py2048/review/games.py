@@ -31,13 +31,13 @@ MAX_MOMENTS = 10
 MAX_HABITS = 3
 
 MIN_STAKE = 0.3
-"""Reviews for a level report an accuracy only if the total stake is at least this high. Otherwise,
-the accuracy would be mostly noise.
+"""Reviews for a level report an accuracy only if the total stake is at least this high. With a
+lower stake, the accuracy would be mostly noise.
 """
 
 DEFAULT, MANY_CELLS = "expectimax:depth=3", 16
-"""The judge for boards of up to `MANY_CELLS` cells. A search at depth 3 reports fewer false
-mistakes than a search at depth 2, as deeper searches show.
+"""The judge for boards of up to `MANY_CELLS` cells. Compared with deeper searches, a search at
+depth 3 reports fewer false mistakes than a search at depth 2.
 """
 
 LARGE, HUGE = "expectimax:depth=2", "heuristic:depth=1"
@@ -95,7 +95,7 @@ class Review:
 
     @classmethod
     def of(cls, record: Record, judge: Judge, moves: Iterable[MoveReview]) -> Review:
-        """Create a judge's review from the reviews of all moves or of the first moves."""
+        """Create a review from a judge's reviews of all moves, or of the first moves only."""
         ordered = tuple(sorted(moves, key=lambda move: move.ply))
         return cls(record, judge.name, judge.unit, judge.is_exact, ordered, judge.level)
 
@@ -351,8 +351,8 @@ def chosen_judge(record: Record, judge: Judge | Player | str | None) -> Judge:
 def judge_for(rules: Rules, spec: str = "", start: Board | None = None) -> Judge:
     """Return the judge for a player spec, by default the best judge for the rules.
 
-    For boards of up to eight cells, the best judge is an exact solution. For larger boards, it is a
-    search with the network or the heuristic.
+    For boards of up to eight cells, the best judge is an exact solution. For larger boards, the
+    best judge is a search with the network or the heuristic.
 
     Args:
         rules: Rules of the game.
@@ -367,7 +367,7 @@ def judge_for(rules: Rules, spec: str = "", start: Board | None = None) -> Judge
     from py2048.players.perfect import QUICK_CELLS
 
     if rules.cells <= QUICK_CELLS:
-        with suppress(PlayerError):  # The solver does not support these rules or tiles.
+        with suppress(PlayerError):  # The solver may not support the rules or the tiles.
             judge = judge_by(rules, make_player("perfect"))
             if start:
                 judge.rate(start)

@@ -94,16 +94,18 @@ class PlayerJudge(Judge):
 
 
 class SearchJudge(Judge):
-    """Evaluates moves with a compiled search, in calibrated points if the network has records.
+    """Evaluates moves with a compiled search.
+
+    The values are calibrated if the network has a `TrackRecord`.
 
     Luck is the value after the spawn minus the mean over all spawns. The mean is the value of the
-    move, which averages searches after each spawn. The value after the spawn comes from a search of
-    the same depth as these searches.
+    move, which averages a search after each possible spawn. The value after the actual spawn comes
+    from a search of the same depth.
 
     Args:
         player: The searching player.
         rules: Rules of the game.
-        moves: Moves that are known to be optimal. The judge never values another move higher.
+        moves: Moves that are known to be optimal. No other move gets a higher value.
     """
 
     is_exact = False

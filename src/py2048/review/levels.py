@@ -3,8 +3,9 @@
 A simulated player of level ``s`` rates each move: the points of the slide plus the small network's
 value of the afterstate, multiplied by ``1 + s * x``. For each rating, ``x`` is a new random number
 from -1 to 1. The player makes the move with the highest rating. `scripts/make_levels.py` simulates
-players of each level. It writes the fraction of games that reach each tile to ``data/levels.json``.
-``docs/explanation/review.md`` describes how well this model predicts people's moves.
+players of each level, and writes the fraction of games that reach each tile to
+``data/levels.json``. ``docs/explanation/review.md`` describes how well this model predicts people's
+moves.
 """
 
 from __future__ import annotations
@@ -186,7 +187,7 @@ def has_table(rules: Rules) -> bool:
 
 @cache
 def _tables() -> dict[tuple[object, ...], Table]:
-    """Return the tables, keyed by the rules' objective. A table's rows all have the same tiles."""
+    """Return the tables, keyed by the rules' objective. All rows of a table have the same tiles."""
     tables: dict[tuple[object, ...], Table] = {}
     for name, preset in json.loads(TABLE.read_text(encoding="ascii")).items():
         rows = {float(slip): row["made"] for slip, row in preset["slips"].items()}

@@ -1,7 +1,7 @@
 """Milestones: the tiles that players race to reach, and how soon a game reached them.
 
-A board's milestones begin at a quarter of its target tile. On a 4x4 board, they are 512, 1024, 2048
-and all larger tiles. The clock starts with the first move.
+A board's milestones begin at a quarter of its target tile. On a 4x4 board, the milestones are 512,
+1024, 2048 and all larger tiles. The clock starts with the first move.
 """
 
 from __future__ import annotations

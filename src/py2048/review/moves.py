@@ -123,8 +123,8 @@ class MoveReview:
         errors: Standard error of the difference between each value and the best value, which is 0
             for the best direction.
         reason: The reason why the move is a mistake, if the playouts show it clearly.
-        survival: Whether the values are probabilities of surviving 20 more moves. They are used if
-            even the best move rarely leads to the goal.
+        survival: Whether the values are probabilities of surviving 20 more moves. Survival is
+            judged if even the best move rarely leads to the goal.
     """
 
     ply: int
@@ -297,7 +297,7 @@ class Judge(ABC):
         owed = board.sum - score if is_sum else 0
         values = {direction: value + owed for direction, value in rated.items()}
         top = max(values.values())
-        for direction in values:  # a winning move ends the game, so it loses no points
+        for direction in values:  # a winning move ends the game and has no loss
             if self._wins(board.slide(direction, self.rules.merging).board):
                 values[direction] = top
         luck = self.luck(turn, rated) if turn and turn.legal else 0.0

@@ -92,7 +92,7 @@ MAX_BELOW_LARGEST = 4
 
 
 class Watch(NamedTuple):
-    """The tiles of a position that playouts watch. A tile is 0 if the board has none.
+    """The tiles of a position that playouts watch. An attribute is 0 if the board has no such tile.
 
     Attributes:
         corner: Largest tile, if it is in a corner.
@@ -111,8 +111,8 @@ class Watch(NamedTuple):
 def watch(rules: Rules, board: Board) -> Watch:
     """Return the tiles that playouts from this board watch.
 
-    If several tiles are trapped, prefer traps that some moves avoid. Among these, prefer the
-    largest trapping tile, then the smallest trapped tile.
+    If several tiles are trapped, prefer traps that some moves avoid, then the largest trapping
+    tile, then the smallest trapped tile.
     """
     largest = board.max_tile
     tiles = [tile for row in board.rows for tile in row]

@@ -41,7 +41,7 @@ NETWORKS = Path(__file__).resolve().parent / "data"
 """Folder of the levels' own networks."""
 
 HEURISTIC_SHARE = 0.05
-"""Factor for the errors of heuristic values, because moves differ less in heuristic values."""
+"""Factor for the player's errors with the heuristic, whose values differ less between moves."""
 
 SEED = 0
 """Random seed of the playouts that judge moves."""
@@ -61,8 +61,8 @@ Sums = NDArray[np.int64]
 def evaluation_of(rules: Rules) -> Network | Heuristic:
     """Return the evaluation that simulated players use.
 
-    The first of these that exists is used: the levels' own network for the rules, the network
-    bundled with py2048, the heuristic. Networks from other packages are ignored.
+    The levels' own network for the rules is preferred to the network bundled with py2048. If
+    neither exists, the heuristic is used. Networks from other packages are ignored.
     """
     path = network_path(rules)
     return load(path) if path else heuristic_for(rules)
@@ -93,7 +93,7 @@ class Batch:
 
     Attributes:
         board: Board before the moves.
-        ply: Number of the move. The seed of the playouts depends on this number.
+        ply: Number of the move, which is part of the playouts' random seed.
         goal: The next two goals, as tiles.
         watch: The tiles to watch, as in `py2048.review.reasons.Watch`.
         directions: The legal moves to try.
