@@ -34,8 +34,7 @@ FEW_TILES = 4
 def describe(event: Event) -> str:  # noqa: C901 - one branch per event
     """Describe an event in one line.
 
-    For example, a move is described as "Left: merged 4 and 4 into 8, plus 8. A 2 at row 1,
-    column 3. Score 24."
+    For example, the description of a move begins with "Left: merged 4 and 4 into 8, plus 8".
     """
     match event:
         case events.GameStarted(board, score, best, resumed):

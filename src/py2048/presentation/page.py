@@ -188,7 +188,7 @@ def describe_report(report: GamesReport) -> list[str]:
 
 
 def report_page(report: GamesReport, colours: str = "") -> str:
-    """Return a report as an HTML page; `colours` is as for `page`."""
+    """Return a report as an HTML page. The argument `colours` is the same as for `page`."""
     text = ngettext("Report on {n} game of 2048", "Report on {n} games of 2048", report.games)
     title = text.format(n=number(report.games))
     body = f"<h1>{title}</h1>\n{_chart(report.weeks)}"

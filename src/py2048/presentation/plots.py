@@ -110,7 +110,7 @@ def score_graph(record: Record) -> str:
 
 
 def _points(heights: Sequence[float], *, most: float | None = None) -> list[tuple[float, float]]:
-    """Map values to points in the graph, scaled to their range or to the range 0 to `most`."""
+    """Map values to points. The vertical scale is the values' own range or 0 to `most`."""
     low, high = (min(heights), max(heights)) if most is None else (0.0, most)
     across = WIDE / max(len(heights) - 1, 1)
     up = (HIGH - 2 * MARGIN) / (high - low or 1)

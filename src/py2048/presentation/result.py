@@ -2,11 +2,11 @@
 
 `GameScreen.cover` receives a `Result` when a game is won or over.
 
-Screens show the `kind` in small type above the `headline` in large type. Below a final result, the
-`figures` are cards in a row. Figures that are `PENDING` arrive with the review, so screens reserve
-space for them. The sentence `place` appears above the histogram `bars`, in which the bar `mine` has
-the accent colour. The texts of `low_and_high` label the ends of the axis, and the score appears
-below the bar `mine`. Both `place` and `bars` may be empty.
+Screens show the `kind` in small type above the `headline` in large type. If the result is final,
+screens show the `figures` as cards in a row. Figures that are `PENDING` arrive with the review, so
+screens reserve space for them. The sentence `place` appears above the histogram `bars`, in which
+the bar `mine` has the accent colour. The texts of `low_and_high` label the ends of the axis, and
+the score appears below the bar `mine`. Both `place` and `bars` may be empty.
 
 A final result has buttons for sharing, the review, watching the game, a new game and, if the
 session can undo, undoing the last move. Other results have buttons for continuing and for a new

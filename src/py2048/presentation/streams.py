@@ -119,7 +119,7 @@ def reason(error: OSError) -> str:
     why = error.strerror or str(error) or type(error).__name__
     if error.filename is not None:
         return f"{error.filename}: {why}"
-    # Write errors without a file name come from standard output.
+    # A write error without a file name comes from standard output.
     return f"cannot write to standard output: {why}" if error.errno in UNWRITABLE else why
 
 

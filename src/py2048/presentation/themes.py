@@ -56,8 +56,7 @@ class Theme(NamedTuple):
         board: Board background between the cells.
         empty: Empty cell.
         tiles: Styles of the tiles 2, 4, 8 and so on, up to 131072.
-        beyond: Styles of tiles above 131072, which are used again in the same order for even larger
-            tiles.
+        beyond: Styles of tiles above 131072, which are used in a cycle.
     """
 
     name: str

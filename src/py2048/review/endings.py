@@ -17,7 +17,9 @@ from py2048.review.moves import Basis, MoveReview, move_review
 CHANCE_RANGE = 0.5, 0.95
 """Winning chances that make a good exercise: the ending is neither lost nor already won."""
 MAX_ATTEMPTS = 20
-"""Maximum number of positions to try. If none is within the range, the closest position is used."""
+"""Maximum number of positions to try. If no position is within `CHANCE_RANGE`, the closest position
+is used.
+"""
 SLIP_SHARE = 0.15
 """Share of random moves before the starting position. They make it resemble human play."""
 PROGRESS_RANGE = 0.2, 0.9

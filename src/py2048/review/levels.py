@@ -251,11 +251,11 @@ def fit_of(rules: Rules, level: Level, games: Iterable[tuple[int, bool]]) -> lis
     ]
 
 
-_GOAL_RANKS = 20  # browsers receive the goals of boards with a largest rank below this
+_GOAL_RANKS = 20  # number of largest-tile ranks whose goals browsers receive
 
 
 def facts_of_levels(rules: Rules) -> dict[str, dict[str, object]]:
-    """Return the slip and the goals of each level for browsers, by rank of the largest tile."""
+    """Return each level's error factor (slip) and its goals by largest rank, for browsers."""
     rest = [0] * (rules.columns - 1)
     boards = [Board.from_rows([[r and 1 << r, *rest]] * rules.rows) for r in range(_GOAL_RANKS)]
     return {

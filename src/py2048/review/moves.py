@@ -107,8 +107,8 @@ class MoveReview:
         values: Value of each legal direction, as expected points (including the points of the move)
             or as a probability.
         loss: Difference from the value of the best move, which is never negative.
-        share: The loss as a fraction, from 0 to 1. If values are points, this is a fraction of the
-            expected final score, otherwise of the best value.
+        share: The loss as a fraction, from 0 to 1. The fraction is relative to the expected final
+            score if values are points, and otherwise to the best value.
         stake: The `share` that a random legal move would have on average.
         accuracy: Accuracy of the move, 0 to 100, computed from `share` and `stake`.
         grade: Grade of the move.
@@ -220,7 +220,7 @@ def _rounded(loss: float, grain: float) -> float:
 
 
 def _share(loss: float, whole: float) -> float:
-    """Return a loss as a fraction of `whole`. If `whole` is 0, the result for any loss is 1."""
+    """Return a loss as a fraction of `whole`. If `whole` is 0, any positive loss counts as 1."""
     return round(min(loss / whole, 1.0), DIGITS) if whole > 0 else float(loss > 0)
 
 

@@ -22,9 +22,9 @@ word determines the spawned tile. Under rules with a fixed spawn, both words are
 Then one word is drawn for each legal move, in the order up, down, left, right.
 
 A word selects choice number ``word * n >> 32`` of `n`. For a cell, the choices are the empty cells
-in row-major order. For a tile, the choices are the tiles in ascending order, and each tile counts
-as often as its integer weight. For a legal move, the word determines the player's error, which is
-``x = word / 2**31 - 1``.
+in row-major order. For a tile, the choices are the tiles in ascending order, and each tile is
+repeated according to its integer weight. For a legal move, the word determines the player's error,
+which is ``x = word / 2**31 - 1``.
 
 All values are float64. The value of a network is the sum of the selected integer weights,
 multiplied by the network's step size.

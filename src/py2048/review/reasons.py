@@ -97,7 +97,7 @@ class Watch(NamedTuple):
     Attributes:
         corner: Largest tile, if it is in a corner.
         small: A small tile at the edge that is trapped after some of the legal moves.
-        large: The large tile on the inner side of `small`, which traps it.
+        large: The large tile that traps `small` from the inner side.
         pair: The largest tile that is on the board more than once, is too large to spawn, and is at
             least a quarter of the largest tile.
     """

@@ -61,8 +61,8 @@ Sums = NDArray[np.int64]
 def evaluation_of(rules: Rules) -> Network | Heuristic:
     """Return the evaluation that simulated players use.
 
-    The levels' own network for the rules is preferred to the network bundled with py2048. If
-    neither exists, the heuristic is used. Networks from other packages are ignored.
+    The levels' own network for the rules is preferred to the network bundled with py2048. If no
+    network exists, the heuristic is used. Networks from other packages are ignored.
     """
     path = network_path(rules)
     return load(path) if path else heuristic_for(rules)

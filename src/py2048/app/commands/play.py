@@ -54,7 +54,7 @@ def play(
 ) -> int:
     """Play the game, which is saved after every move."""
     if player is not None:
-        make_player(player)  # Raise for an unknown player before a screen opens.
+        make_player(player)  # Reject an unknown player before a screen opens.
     if theme is not None:
         get_theme(theme)
     if resume and game.seed is not None:

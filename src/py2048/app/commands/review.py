@@ -177,7 +177,7 @@ def _batches(record: Record, judge: Judge) -> Iterator[Iterable[MoveReview]]:
 
 
 def _judge_of(record: Record, spec: str, level: str) -> Judge:
-    """Return the judge for a record. Perfect play is the judge if no levels exist for the rules."""
+    """Return the judge for a record. If the rules have no levels, the judge is perfect play."""
     from py2048.review import judge_for
     from py2048.review.coaching import LevelJudge, why_not
 

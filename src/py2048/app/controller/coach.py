@@ -118,7 +118,7 @@ class Coach:
         self.restart()
 
     def follow(self, event: events.Event) -> None:
-        """Judge a played move, or discard the judgement of an undone move, if the coach is on."""
+        """If the coach is on, judge a played move, or discard the judgement of an undone move."""
         if self.is_paused:
             return
         ply = self._session.game.ply

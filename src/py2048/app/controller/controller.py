@@ -1,7 +1,7 @@
 """`ScreenController`, which performs the player's actions in the terminal and the window.
 
 A front end implements `GameScreen`, and the `Presenter` shows the session's events on it. Separate
-classes handle the actions for games, players and reviews, which are listed in
+classes handle the actions for games, players and reviews. All actions are listed in
 `py2048.presentation.actions`.
 """
 
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from py2048.review.reasons import ReasonKind
 
 
-CURRENT_GAME = "current"  # ID in lists of the current game, which has no record yet.
+CURRENT_GAME = "current"  # Placeholder ID of the current game, which has no record yet.
 
 AUTOPLAY_SAFE_ACTIONS = frozenset(
     {"autoplay", "faster", "slower", "coach", "milestones"}

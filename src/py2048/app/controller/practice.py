@@ -348,7 +348,7 @@ class PracticeRun:
 
     @property
     def board(self) -> Board | None:
-        """The current board. After the last prompt, this is the drill's final board or None."""
+        """The current board or, after the last prompt, the final board of the drill, if any."""
         return self._current.board
 
     @property

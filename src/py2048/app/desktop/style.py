@@ -19,7 +19,7 @@ from py2048.presentation.board_image import encode, glyph, rounded
 from py2048.presentation.themes import RADIUS, TYPE, Theme, mixed
 
 FAMILIES = ("Inter", "Segoe UI Variable Text", "Cantarell", "Noto Sans")
-"""Font families in order of preference. If none is installed, the system's default font is used."""
+"""Font families in order of preference. If no family is installed, Tk's default font is used."""
 
 FONTS = {name: (pixels, weight >= 600) for name, (pixels, _height, weight) in TYPE.items()} | {
     "tiny": (9, True),

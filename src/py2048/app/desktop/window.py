@@ -26,8 +26,8 @@ MIN_WIDTH, MIN_HEIGHT = 320, 300
 STRIP_WIDTH, NARROW_WIDTH, MIN_COLUMN_WIDTH = 280, 480, 304
 """Widths of the strip with the scores and buttons.
 
-Beside the board, the strip has the width `STRIP_WIDTH`. Above the board, its width is at least
-`MIN_COLUMN_WIDTH`. Strips below `NARROW_WIDTH` have a compact design.
+Beside the board, the strip has the width `STRIP_WIDTH`. Above the board, the strip is at least
+`MIN_COLUMN_WIDTH` wide. Strips below `NARROW_WIDTH` have a compact design.
 """
 
 MIN_SCORE_WIDTH, MAX_RESULT_WIDTH = 124, 460
@@ -193,7 +193,7 @@ class MainWindow:
             self.say(status.comment)
 
     def cover(self, result: Result | None) -> None:
-        """Show a result overlay after the animation of the last move, or remove it for `None`."""
+        """Show a result overlay after the last move's animation. `None` removes the overlay."""
         is_update = result is not None and result.is_update_of(self.result)
         self.result = result
         if is_update:
@@ -294,7 +294,7 @@ class ScoreHeader(ttk.Frame):
         self._show_line()
 
     def show_coach(self, facts: tuple[str, ...]) -> None:
-        """Show the coach's facts instead of the game's."""
+        """Show facts from the coach instead of facts about the game."""
         self._coach = facts
         self._show_line()
 
@@ -419,6 +419,6 @@ def action_of(keysym: str, state: int = 0, keycode: int = 0, char: str = "") -> 
 
 def _latin_letter(keycode: int) -> str:
     """Return the letter of a key on a US keyboard, or "" if the key has no letter."""
-    if sys.platform == "win32":  # Windows key codes of letters are ASCII codes
+    if sys.platform == "win32":  # On Windows, key codes of letters are ASCII codes.
         return chr(keycode).lower() if ord("A") <= keycode <= ord("Z") else ""
     return _X11_LETTERS.get(keycode, "")

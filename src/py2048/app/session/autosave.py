@@ -121,7 +121,7 @@ class _BufferedGame:
             self.revision, self.is_stored, self.is_write_uncertain = revision, True, False
 
     def reconcile(self, stored: SavedGame | None) -> bool:
-        """Adopt the stored revision if this session wrote it. Fork the game if another one did.
+        """Adopt the stored revision if this session wrote it, or else fork the game.
 
         A forked game gets a new id and is written to the store as a whole.
 

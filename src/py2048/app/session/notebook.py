@@ -210,7 +210,7 @@ class PuzzleBook:
         return min((each for each in offered if low <= each.rating <= high), key=order)
 
     def answer(self, puzzle: Puzzle, direction: Direction) -> PuzzleAnswer | None:
-        """Rate an answer as a game between player and puzzle; save and return the answer.
+        """Rate an answer as a match between player and puzzle, and save and return the answer.
 
         Returns `None` if the puzzle was already answered, because only first answers are rated.
         """

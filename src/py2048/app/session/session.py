@@ -208,7 +208,7 @@ class Session:
         return self._set_game(game)
 
     def reset_best(self, best: int) -> None:
-        """Set the best score to the higher of `best` and, if eligible, the current score."""
+        """Set the best score to `best`, or to a higher current score that is eligible."""
         self.best = self.best_before = self._best_scores[self._rules_text] = best
         self._update_best()
 
@@ -341,8 +341,7 @@ class Session:
         """Count a hint from a worker and return a `Hinted` event; ignore a stale hint."""
         if hint.version != self.version:
             return ()
-        # A preliminary hint, from a faster player or without chances, may have been counted
-        # already.
+        # Do not count the final hint again after a preliminary hint for the same position.
         was_counted = self._counted_hint[0] == hint.version
         if not (was_counted and (hint.judged or self._counted_hint[1] == hint.player)):
             self._current.count_hint()
@@ -646,7 +645,7 @@ class Session:
             self._poll_saving()
 
     def _update_best(self) -> None:
-        """Update the best score if the current score is higher and may become the best score."""
+        """Update the best score if the current score is higher and eligible as a best score."""
         score = self.game.position.score
         if score > self.best and self._current.may_be_best:
             self.best = self._best_scores[self._rules_text] = score

@@ -1,6 +1,6 @@
 """Schema migration, which creates the tables or converts those of an earlier revision.
 
-Every change of the schema has a conversion. A conversion runs in one transaction, supports both
+Every schema change has a conversion function. A conversion runs in one transaction, supports both
 databases, and keeps all data that matters to players.
 """
 

@@ -253,8 +253,8 @@ class Leaderboards(Repository):
     ) -> tuple[int, RecordSummary] | None:
         """Return an account's place and game on a leaderboard, or None for an unlisted account.
 
-        Places are counted up to `MAX_PLACE`. All accounts below that place share the next place.
-        The arguments are those of `top`.
+        Places are counted up to `MAX_PLACE`, and all accounts below `MAX_PLACE` share the next
+        place. The arguments are those of `top`.
         """
         query = _board_query(category, rules, period)
         mine = self._database.one(RecordSummary, query.where(leaders.c.owner == owner))

@@ -112,7 +112,7 @@ class Scores(Repository):
         return {row.tile: Pace(row.millis, row.moves) for row in rows}
 
     def fastest(self, rules: str, tile: int) -> list[dict[str, Any]]:
-        """Return times to a tile by people with a name, among the `MAX_TIMES` shortest times."""
+        """Return the times of named people among the `MAX_TIMES` shortest times to a tile."""
         times = sa.select(milestones).filter_by(rules=rules, tile=tile)
         first = times.order_by(milestones.c.millis).limit(MAX_TIMES).subquery()
         query = sa.select(first, accounts.c.name.label("player"))

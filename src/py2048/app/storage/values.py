@@ -59,7 +59,7 @@ class SavedGame:
         position: Number of `turns` that have not been undone.
         score: Score at `position`.
         is_over: Whether the game is over at `position`.
-        revision: Incremented by every change. A write must name the current revision.
+        revision: Incremented by every change. Each write must contain the current revision.
         undos: Number of undos.
         hints: Number of hints.
         extra: The caller's additional data, which the store does not interpret.
@@ -362,8 +362,8 @@ class SavedMistake:
 
     Attributes:
         rules: Rules as text.
-        position: The canonical board, which is the same for symmetric boards, and unique per owner
-            and rules.
+        position: The canonical board, which is shared by symmetric boards and unique per owner and
+            rules.
         board: Board as text, which the store does not interpret.
         score: Score before the move.
         game: Digest of the game before the move.

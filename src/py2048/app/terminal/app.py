@@ -142,7 +142,7 @@ class GameApp(App[None]):
         self.view.board.show(transition, pace)
 
     def cover(self, result: Result | None) -> None:
-        """Show a result as an overlay and remove the hint, or remove the overlay for `None`."""
+        """Show a result as an overlay and remove the hint. `None` removes the overlay."""
         self.view.show_hint(None)
         self.view.cover(result)
 

@@ -561,7 +561,7 @@ def arrange(
     width: int, height: int, rows: int, columns: int
 ) -> tuple[Arrangement, TerminalGrid | None]:
     """Choose the most legible layout for a board; return it with its terminal grid."""
-    # Subtract the panel, or the rows for the key bar, the score and the message.
+    # Space for the board, without the panel, the key bar, the score and the message.
     sizes = {
         Arrangement.WIDE: (width - PANEL_COLUMNS - sum(MARGINS), height - 1),
         Arrangement.TALL: (width, height - 3),

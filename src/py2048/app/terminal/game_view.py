@@ -160,7 +160,7 @@ class GameView(Container):
             self.notify(text, timeout=8, markup=False)
 
     def cover(self, result: Result | None) -> None:
-        """Show a result overlay after the animation of the last move, or remove it for `None`."""
+        """Show a result overlay after the last move's animation. `None` removes the overlay."""
         is_update = result is not None and result.is_update_of(self._result)
         self._result = result
         if self._result_timer is not None and not is_update:
