@@ -367,7 +367,7 @@ def rules_for(board: Board, rules: str | None) -> Rules:
 
 
 def board_of(text: str) -> Board:
-    """Parse a board; ``-`` reads it from standard input.
+    """Parse a board, or read the board from standard input if the text is ``-``.
 
     Raises:
         BoardError: If the text is not a board, or standard input is too long.

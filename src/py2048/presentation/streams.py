@@ -99,7 +99,7 @@ def has_moves() -> bool:
 
 
 def _has_input() -> bool:
-    """Wait for data or the end of the file on standard input; return whether there is data."""
+    """Wait for data or the end of standard input, and return whether there is data."""
     try:
         return bool(select.select([sys.stdin], [], [], PIPE_TIMEOUT_S)[0])
     except OSError:  # select supports only sockets on Windows

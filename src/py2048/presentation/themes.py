@@ -91,7 +91,7 @@ class Theme(NamedTuple):
 
 @cache
 def mixed(first: str, second: str, share: float) -> str:
-    """Blend two colours; `share` is the weight of the second colour, from 0 to 1."""
+    """Blend two colours, with `share` as the weight of the second colour, from 0 to 1."""
     pairs = ((int(first[i : i + 2], 16), int(second[i : i + 2], 16)) for i in (1, 3, 5))
     return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in pairs)
 
@@ -304,7 +304,7 @@ def get_theme(name: str) -> Theme:
     """Look up a theme by name.
 
     Raises:
-        ThemeError: If no theme has this name; the message suggests the closest match.
+        ThemeError: If no theme has this name. The message suggests the closest match.
     """
     if name not in BY_NAME:
         raise ThemeError(f"unknown theme {name!r}{did_you_mean(name, BY_NAME)}")

@@ -256,7 +256,7 @@ def ready_judge(rules: Rules, start: Board | None = None) -> Generator[Compiling
 
 
 def review_game(record: Record, level: Level | None = None) -> Iterator[ReviewUpdate | Compiling]:
-    """Review a game; yield compilation progress, the judge, batches of moves and the review.
+    """Review a game, and yield compilation progress, the judge, batches of moves and the review.
 
     A review for a level may yield the same move again with better values, and the last version
     counts. Games on boards that can be solved exactly, or under rules that levels do not support,

@@ -235,7 +235,7 @@ class Judgement:
         yield from (kind for kind in ReasonKind if tiles.get(kind, 1))
 
     def compared(self, kind: ReasonKind, played: Direction, best: Direction) -> Reason:
-        """Compare two moves for one kind of reason; `z` is positive if `played` is worse."""
+        """Compare two moves for one kind of reason. `z` is positive if `played` is worse."""
         (bad, squared), (other, other_squared) = (
             _statistics(kind, self.sums[each.value].sum(axis=0)) for each in (played, best)
         )
@@ -418,7 +418,7 @@ class LevelJudge(Judge):
     def review(
         self, positions: Iterable[Position], known: Iterable[Judgement] = ()
     ) -> Iterator[tuple[MoveReview, ...]]:
-        """Review the moves of a game; yield reviews when they are available or more precise.
+        """Review the moves of a game, and yield each review when it is available or more precise.
 
         Args:
             positions: The positions, with the directions played.
@@ -478,7 +478,7 @@ class LevelJudge(Judge):
         return spent
 
     def play(self, judgements: Sequence[Judgement], games: int) -> int:
-        """Run playouts and add their counts; return the number of simulated moves."""
+        """Run playouts and add their counts. Return the number of simulated moves."""
         sums = self._playouts.play([each.batch(games) for each in judgements])
         for each, counts in zip(judgements, sums, strict=True):
             each.sums += counts

@@ -296,7 +296,7 @@ def review(record: Record, judge: Judge | Player | str | None = None) -> Review:
 
 
 def reviewing(record: Record, judge: Judge | Player | str | None = None) -> Iterator[MoveReview]:
-    """Yield the review of each legal move; stop at the goal if the judge has a fixed goal.
+    """Yield the review of each legal move. Stop at the goal if the judge has a fixed goal.
 
     Args:
         record: Record of the game.

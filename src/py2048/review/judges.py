@@ -61,7 +61,7 @@ class ExactJudge(Judge):
         return gain + self._query(turn.board, Solution.value_of) - values[turn.direction]
 
     def _query(self, board: Board, query: Callable[[Solution, Board], Answer]) -> Answer:
-        """Query the solution; if it does not contain the board, solve the board first."""
+        """Query the solution. If it does not contain the board, solve the board first."""
         if board.sum > MAX_SUM:
             raise PlayerError(
                 f"a board with a sum of {board.sum} cannot be solved: at most {MAX_SUM}"

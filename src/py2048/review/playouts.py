@@ -67,8 +67,8 @@ class GameCounts(NamedTuple):
         out: Whether the watched tile has left the corners after ten more moves, or at the end of a
             shorter game.
         trapped: Number of moves during which the watched tile is trapped, up to 20.
-        meeting: Number of moves until the watched pair merges, including the judged move; 20 if the
-            pair merges later or never.
+        meeting: Number of moves until the watched pair merges, including the judged move. The
+            number is 20 if the pair merges later or never.
         room: Number of empty cells after five more moves, or at the end of a shorter game.
     """
 

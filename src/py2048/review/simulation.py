@@ -207,7 +207,7 @@ def shares_of(largest: NDArray[np.int64]) -> dict[int, float]:
 
 @cache
 def simulated_shares(rules: Rules, slip: float) -> dict[int, float]:
-    """Simulate a few games; return the share of games that reach each tile up to 4096.
+    """Simulate a few games, and return the share of games that reach each tile up to 4096.
 
     The result is empty if Numba is missing, if the board is too large, or if the board is so small
     that moves are judged exactly.

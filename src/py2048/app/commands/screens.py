@@ -75,7 +75,7 @@ class LaunchContext(NamedTuple):
 
 
 def best_screen(context: LaunchContext) -> UserInterface:
-    """Choose the screen to start; ``docs/reference/command.md`` describes the rules."""
+    """Choose the screen to start, by the rules in ``docs/reference/command.md``."""
     if context.moves:
         return UserInterface.LINES
     if context.display:

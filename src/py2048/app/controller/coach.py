@@ -86,7 +86,7 @@ class Coach:
         self._waiting: list[_Move] = []
 
     def toggle(self) -> str:
-        """Turn the coach on or off; return the message to show."""
+        """Turn the coach on or off, and return the message to show."""
         if self.is_on:
             self.stop()
             return _("The coach is off.")

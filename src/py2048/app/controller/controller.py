@@ -104,7 +104,7 @@ class GameScreen(CoachScreen, Protocol):
     def show_board(self, transition: motion.BoardTransition, pace: float) -> None:
         """Animate a board transition.
 
-        `pace` scales the animation's duration; 0 disables the animation.
+        `pace` scales the animation's duration. A pace of 0 disables the animation.
         """
 
     def show_status(self, status: Status) -> None:
@@ -117,13 +117,13 @@ class GameScreen(CoachScreen, Protocol):
         """Show a hint on the board."""
 
     def cover(self, result: Result | None) -> None:
-        """Show an overlay with the game's result and its review; `None` removes the overlay."""
+        """Show an overlay with the game's result and its review. `None` removes the overlay."""
 
     def say(self, text: str) -> None:
         """Show a message until the next message replaces it."""
 
     def show_unsaved(self, reason: str) -> None:
-        """Show the reason why changes are not saved; an empty string removes the message."""
+        """Show the reason why changes are not saved. An empty string removes the message."""
 
     def show_review(self, review: GameReview, leave: Callable[[str], object]) -> None:
         """Open a review until the player leaves it.
@@ -228,7 +228,7 @@ class Presenter:
         self.show(self.session.check_saving())
 
     def show(self, happened: Iterable[Event]) -> bool:
-        """Show events; return whether there were any events.
+        """Show events, and return whether there were any events.
 
         If changes are unsaved, also start to poll the saving state.
         """
@@ -903,7 +903,7 @@ class ReviewCommands:
             self._presenter.cover(result.with_review(review))
 
     def _choose(self) -> None:
-        """Review the current game if it is over; otherwise let the player choose a game."""
+        """Review the current game if it is over, or else let the player choose a game."""
         own = partial(self.open, is_own=True)
         if self._session.game.is_over and self._session.game.ply:
             self._presenter.attempt(lambda: own(self._session.record()))

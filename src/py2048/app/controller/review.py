@@ -346,7 +346,7 @@ class GameReview:
         self.is_retrying, self._has_navigated = is_retrying, True
 
     def answer(self, direction: Direction) -> None:
-        """Try a direction while a mistake is retried; otherwise do nothing."""
+        """Try a direction if the player is retrying a mistake."""
         move = self.move
         if not self.is_retrying or move is None:
             return
@@ -393,7 +393,7 @@ class GameReview:
             yield Frame(text, transition, each, line.fear)
 
     def advance(self) -> bool:
-        """Go to the next step of "Show me"; return False at the end."""
+        """Go to the next step of "Show me", or return False at the end."""
         self.frame = self._frames.pop(0) if self._frames else None
         return self.frame is not None
 

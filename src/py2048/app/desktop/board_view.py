@@ -28,7 +28,7 @@ SIZE_STEPS = 16
 """Number of sizes of growing tiles. Sizes are rounded, so that images can be reused."""
 
 MIN_SWIPE_CELLS = 0.25
-"""Minimum length of a swipe in cells; shorter drags count as clicks."""
+"""Minimum length of a swipe in cells. Shorter drags count as clicks."""
 
 MAX_CACHED_PIXELS = 12_000_000
 """Maximum total size of cached tile images, which take 4 bytes per pixel."""
@@ -190,7 +190,8 @@ class CanvasBoard(tk.Canvas):
 
         Args:
             transition: The transition.
-            pace: Factor for the duration of the transition; 0 shows the result immediately.
+            pace: Factor for the duration of the transition. A pace of 0 shows the result
+                immediately.
         """
         self._stop()
         if preview := self._preview:

@@ -428,7 +428,7 @@ class BoardEditor:
         self.put(max(0, (value.bit_length() - 1 if value else 0) + ranks))
 
     def put(self, rank: int) -> None:
-        """Place the tile 2**`rank` at the cursor; 0 clears the cell."""
+        """Place the tile 2**`rank` at the cursor. A rank of 0 clears the cell."""
         tile = 1 << min(rank, MAX_RANK) if rank else 0
         self.board = self._uncropped = self.board.with_tile(self.cursor, tile)
 

@@ -117,7 +117,7 @@ class GameWindow:
         self._early_keys.clear()
 
     def run(self) -> int:
-        """Play until the player or a signal closes the window; return the exit status.
+        """Play until the player or a signal closes the window, and return the exit status.
 
         Raises:
             Exception: The first exception that a Tk callback raised. It also closes the window.

@@ -450,7 +450,7 @@ class Flow(ttk.Frame):
         self.bind("<Configure>", lambda event: self.lay_out(event.width))
 
     def add(self, text: str, command: Callable[[], object], **options: Any) -> Button:
-        """Add a button; `options` are passed to `Button`."""
+        """Add a button, and pass `options` to `Button`."""
         self._buttons.append(Button(self, text, command, background=self._background, **options))
         return self._buttons[-1]
 
@@ -532,7 +532,7 @@ class Graph(tk.Canvas):
         self.create_text(x, y, text=text, fill=self.look.colour(colour), font="caption", **options)
 
     def bar(self, index: int, count: int, value: float, colour: str) -> tuple[float, float, float]:
-        """Draw bar number `index` of `count`; return its centre, top and label width."""
+        """Draw bar number `index` of `count`, and return its centre, top and label width."""
         width = self.x(1 / count) - self.x(0)
         x, top = self.x((index + 0.5) / count), self.y(value)
         half = min(0.42 * width, 30 * self.look.unit)

@@ -133,7 +133,7 @@ class MainWindow:
         self._place_panel()
 
     def _fit_strip(self, width: int, *, is_beside: bool) -> int:
-        """Fit the strip's contents into a width; return their height."""
+        """Fit the strip's contents into a width, and return their height."""
         unit, is_narrow = self.look.unit, width < NARROW_WIDTH * self.look.unit
         ring = self.look.px(Button.RING_PADDING)
         self.strip.place(width=width)
@@ -187,7 +187,7 @@ class MainWindow:
             self.lay_out()
 
     def show_coach(self, status: CoachStatus | None) -> None:
-        """Show the coach's figures above the board and the comment below; `None` hides both."""
+        """Show the coach's figures above the board and the comment below. `None` hides both."""
         self.header.show_coach(status.facts if status else ())
         if status and status.comment:
             self.say(status.comment)

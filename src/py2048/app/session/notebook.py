@@ -107,7 +107,7 @@ class Notebook:
         self._store, self._owner, self._now = store, owner, now
 
     def keep(self, review: Review) -> int:
-        """Schedule a game's worst mistakes for practice now; return the number of new mistakes."""
+        """Schedule a game's worst mistakes for practice, and return the number of new mistakes."""
         mistakes = (move for move in review.mistakes if not move.survival)  # of games not yet lost
         worst = sorted(mistakes, key=lambda move: -move.loss)[:MAX_MISTAKES_PER_GAME]
         saved = [_saved_mistake(review, move) for move in worst]
@@ -210,7 +210,7 @@ class PuzzleBook:
         return min((each for each in offered if low <= each.rating <= high), key=order)
 
     def answer(self, puzzle: Puzzle, direction: Direction) -> PuzzleAnswer | None:
-        """Rate an answer as a match between player and puzzle, and save and return the answer.
+        """Rate an answer as a match between player and puzzle, save the answer and return it.
 
         Returns `None` if the puzzle was already answered, because only first answers are rated.
         """

@@ -82,12 +82,13 @@ class Session:
         game: The first game, which is not saved. Defaults to a new classic game.
 
     Attributes:
-        game: The current game. Read-only; use the session's methods to change the game.
+        game: The current game. Only the session's methods may change the game.
         best: Best score under these rules in games without computer moves, including the current
             game. Read-only.
         best_before: Best score of the player's other games. Read-only.
         paces: The player's best times to milestones, by tile, or None until they are needed.
-        version: Incremented whenever the position changes; older hints are stale. Read-only.
+        version: Incremented whenever the position changes, which makes older hints stale.
+            Read-only.
     """
 
     def __init__(
@@ -282,7 +283,7 @@ class Session:
         return self._take_events()
 
     def undo(self) -> tuple[Event, ...]:
-        """Undo the last turn; return an `Undone` event, or nothing if there are no turns."""
+        """Undo the last turn, and return an `Undone` event, or nothing if there are no turns."""
         before = self.game.board
         turn = self._current.undo()
         if turn is None:
@@ -338,7 +339,7 @@ class Session:
         )
 
     def show_hint(self, hint: Hint) -> tuple[Event, ...]:
-        """Count a hint from a worker and return a `Hinted` event; ignore a stale hint."""
+        """Count a hint from a worker and return a `Hinted` event. Ignore a stale hint."""
         if hint.version != self.version:
             return ()
         # Do not count the final hint again after a preliminary hint for the same position.
@@ -365,7 +366,7 @@ class Session:
             self._save()
 
     def play_hint(self, hint: Hint) -> tuple[Event, ...]:
-        """Play the move of a hint; return the events of `move`, or nothing if the hint is stale.
+        """Play the move of a hint and return the events of `move`. Ignore a stale hint.
 
         The game then counts as a computer game, and its record names the player.
         """

@@ -160,7 +160,7 @@ class TrackedGame:
     def attempt(
         self, direction: Direction, think_ms: int | None = None, spawn: Spawn | None = None
     ) -> Turn | None:
-        """Try to move; return the turn, or `None` if the attempt does not count as a turn.
+        """Try to move. Return the turn, or `None` if the attempt does not count as a turn.
 
         Args:
             direction: Direction to slide.

@@ -56,7 +56,7 @@ def open_store(
     durability: Literal["disk", "process"] = "disk",
     timeout_s: float = TIMEOUT_S,
 ) -> Store:
-    """Open the store at `url`; create or upgrade the database if needed.
+    """Open the store at `url`, and create or upgrade the database if needed.
 
     Args:
         url: A database URL (``postgresql://…``, ``sqlite:///file``, or ``sqlite://`` for an

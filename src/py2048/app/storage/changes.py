@@ -80,7 +80,7 @@ class Changes(Repository):
 
 
 def _write(connection: Connection, changes: Sequence[GameChange]) -> bool:
-    """Write changes; return False if any game is stale.
+    """Write changes, and return False if any game is stale.
 
     If several changes were given and the result is False, the caller must roll back. A single stale
     change writes nothing.

@@ -37,7 +37,7 @@ T = TypeVar("T")
 def make_engine(
     location: str | PathLike[str], durability: str = "disk", timeout_s: float = TIMEOUT_S
 ) -> tuple[Engine, str]:
-    """Create an engine for `location` without connecting; return the engine and a display name.
+    """Return an unconnected engine for `location`, and a display name.
 
     Args:
         location: Database URL or SQLite path.

@@ -122,7 +122,7 @@ class SavedGames(Repository):
 
 
 def lock_game(connection: Connection, game_id: str, revision: int) -> Row[Any] | None:
-    """Lock a game until the transaction ends; return its row, or `None` if it is missing.
+    """Lock a game until the transaction ends. Return its row, or `None` if it is missing.
 
     Raises:
         StaleGameError: If another process has changed the game.

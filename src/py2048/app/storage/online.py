@@ -77,7 +77,7 @@ class OnlineGames(Repository):
         return [(row.score, row.max_tile) for row in self._database.rows(query)]
 
     def day_secret(self, day: str, fresh: str) -> str:
-        """Return the secret of a daily challenge; if there is none, save and return `fresh`."""
+        """Return the secret of a daily challenge. If none exists, save and return `fresh`."""
         secret = self.find_day_secret(day)
         if secret is None:
             with self._database.write() as connection:

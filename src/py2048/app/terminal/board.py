@@ -73,7 +73,7 @@ class TerminalBoard(Widget):
         return self._transition is not None
 
     def set_grid(self, grid: TerminalGrid | None) -> None:
-        """Set the layout; `None` hides the board."""
+        """Set the layout. `None` hides the board."""
         self._grid = grid
         self.styles.width = grid.width_columns if grid else 0
         self.styles.height = grid.height_rows if grid else 0
@@ -95,7 +95,7 @@ class TerminalBoard(Widget):
         self._redraw()
 
     def show(self, transition: BoardTransition, pace: float) -> None:
-        """Show a transition. `pace` scales the duration; 0 shows the result immediately."""
+        """Show a transition. `pace` scales the duration. 0 disables the animation."""
         self.board = transition.board
         if not pace:
             self._end()
@@ -246,7 +246,7 @@ def _draw_tile(canvas: Canvas, grid: TerminalGrid, theme: Theme, sprite: Sprite)
 def _draw_rectangle(
     canvas: Canvas, grid: TerminalGrid, sprite: Sprite, colour: str
 ) -> tuple[int, int, int, int]:
-    """Fill a scaled cell; return the filled area as x, y, width and height."""
+    """Fill a scaled cell, and return the filled area as x, y, width and height."""
     x, y = grid.corner(sprite.row, sprite.column)
     across = _growth(grid.tile_width, sprite.scale, grid.gap_x)
     down = _growth(grid.tile_height, sprite.scale, grid.gap_y)
@@ -560,7 +560,7 @@ class Arrangement(Enum):
 def arrange(
     width: int, height: int, rows: int, columns: int
 ) -> tuple[Arrangement, TerminalGrid | None]:
-    """Choose the most legible layout for a board; return it with its terminal grid."""
+    """Return the most legible layout for a board, and its terminal grid."""
     # Space for the board, without the panel, the key bar, the score and the message.
     sizes = {
         Arrangement.WIDE: (width - PANEL_COLUMNS - sum(MARGINS), height - 1),

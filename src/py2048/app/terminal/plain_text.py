@@ -55,7 +55,7 @@ HELP = (
 )
 
 ALIASES = {"b": "board", "n": "new", "?": "hint", "h": "help", "z": "undo", "y": "redo"}
-MAX_LINE = 1000  # characters; limits memory use if the input has no line breaks
+MAX_LINE = 1000  # characters, to limit memory use if the input has no line breaks
 
 
 class PlainTextGame:
@@ -122,7 +122,7 @@ class PlainTextGame:
         return bool(happened)
 
     def execute(self, line: str) -> bool:
-        """Execute a command and write errors; return whether to continue."""
+        """Execute a command and write errors. Return whether to continue."""
         word, _, rest = line.strip().partition(" ")
         question, self._question = self._question, None
         if not word:
@@ -365,7 +365,7 @@ class PlainTextGame:
 
 
 def run(session: Session, stdin: TextIO, stdout: TextIO, **options: Unpack[ScreenOptions]) -> int:
-    """Execute commands until `quit` or the end of the input; return the exit status.
+    """Execute commands until `quit` or the end of the input. Return the exit status.
 
     Args:
         session: An open session, which the caller closes.
