@@ -1,6 +1,6 @@
 """Tables of actions, with their names, keys, menu items and help.
 
-The terminal and the window derive their key bindings, menus and help from these tables.
+The terminal and the window derive their key bindings, menus and help from the tables.
 """
 
 from __future__ import annotations

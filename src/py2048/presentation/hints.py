@@ -213,7 +213,7 @@ def points_text(points: float) -> str:
 # For beginners
 
 TEACHING_MOVES = 3
-"""The tutorial line is shown for this many moves."""
+"""Number of moves for which the tutorial line is shown."""
 
 
 def teaching(rules: Rules) -> str:

@@ -30,10 +30,10 @@ LETTER = 12
 """Estimated width of a letter below the axis on narrow screens, which have larger text."""
 
 MAX_VALUES = 15
-"""Bar charts with more bars than this show no values above the bars."""
+"""Maximum number of bars in a bar chart with values above the bars."""
 
 MAX_MARKS = 60
-"""Line charts with more points than this do not mark the points."""
+"""Maximum number of points in a line chart that marks the points."""
 
 DOTS = {Grade.BEST: 8, Grade.INACCURACY: 5, Grade.MISTAKE: 8, Grade.BLUNDER: 11}
 """Diameter of the dot for each grade, so that grades can be distinguished without colour."""

@@ -9,12 +9,12 @@ the bar `mine` has the accent colour. The texts of `low_and_high` label the ends
 the score appears below the bar `mine`. Both `place` and `bars` may be empty.
 
 A final result has buttons for sharing, the review, watching the game, a new game and, if the
-session can undo, undoing the last move. Other results have buttons for continuing and for a new
-game. The terminal shows the `title` of a game in progress instead of the `kind`.
+session can undo, undoing the last move. A result that is not final has buttons for continuing and
+for a new game. The terminal shows the `title` of a game in progress instead of the `kind`.
 
 After the game has been reviewed, `cover` is called again with the completed result. Screens show
-this update immediately, without a delay or fading (see `Result.is_update_of`). `cover(None)`
-removes the result. The delays are in `themes.MOTION_MS`.
+the completed result immediately, without a delay or fading (see `Result.is_update_of`).
+`cover(None)` removes the result. The delays are in `themes.MOTION_MS`.
 
 >>> result = result_of("Classic", 8688, largest=512, moves=540, earlier=[12_400, 52, 12])
 >>> result.headline
@@ -54,7 +54,7 @@ MIN_GAMES = 3
 """Minimum number of other games for a histogram."""
 
 _MIN_PERCENT_GAMES = 10  # With fewer games, a percentage would look too precise.
-_HISTOGRAM_QUANTILE = 0.97  # Scores above this quantile are counted in the last bar.
+_HISTOGRAM_QUANTILE = 0.97  # Scores above the quantile are counted in the last bar.
 _ROUND_STEPS = (1, 1.5, 2, 3, 4, 5, 6, 8, 10)
 
 

@@ -1,6 +1,6 @@
 """Judge moves for players of a given level by simulating the rest of the game after each move.
 
-The value of a move is the probability that a player of this level then reaches the goal. This
+The value of a move is the probability that a player of this level then reaches the goal. The
 probability is estimated from simulated games, called *playouts*, so it has a standard error.
 Playouts are allocated in three steps, until a budget of simulated moves is spent. First, every move
 gets the same number of playouts. Then more playouts go to a quarter of the positions, chosen
@@ -40,7 +40,7 @@ from py2048.review.simulation import SEED, Batch, Playouts, Sums
 BUDGETS = {"4x4": 40_000_000, "small": 20_000_000, "cells": 4_000_000}
 """Number of simulated moves in a review, by kind of board."""
 LONG_GAME = 500
-"""For games with more moves than this, the budget grows in proportion to the length."""
+"""Number of moves above which the budget grows in proportion to the length of the game."""
 
 HINT_SHARE = 1 / 128
 """Share of the budget that is used to judge a single position."""
@@ -65,11 +65,12 @@ TYPICAL_LOSS = 0.04
 """Prior standard deviation of a move's loss, as a probability."""
 
 MIN_CHANCE = 0.02
-"""If no move has at least this chance of reaching the goal, the chance of survival is used instead.
+"""Minimum chance of reaching the goal. If all moves have a lower chance, the chance of survival is
+used.
 """
 
 MIN_ERRORS = 2.5
-"""A move counts as a mistake only if its loss is at least this many standard errors."""
+"""Minimum loss of a move that counts as a mistake, in standard errors."""
 
 LOSSES = {Grade.INACCURACY: 0.03, Grade.MISTAKE: 0.06, Grade.BLUNDER: 0.12}
 """Minimum loss of each kind of mistake, as a probability."""
@@ -128,9 +129,9 @@ class Judgement:
         sums: Counts from the playouts, int64 `[4, 2, columns]`; see `Playouts.play`.
         since: The counts when the accuracy measurement began. Playouts that
             helped to select the position are excluded.
-        until: The counts at the end of the playouts that measure the accuracy, or None while those
-            playouts are running. Later playouts are excluded, because they continue until the grade
-            is clear and would bias the accuracy.
+        until: The counts at the end of the playouts that measure the accuracy, or None until then.
+            Later playouts are excluded, because they continue until the grade is clear and would
+            bias the accuracy.
     """
 
     def __init__(self, rules: Rules, level: Level, position: Position) -> None:

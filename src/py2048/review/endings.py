@@ -69,7 +69,7 @@ class EndingPractice:
 
     @property
     def is_made(self) -> bool:
-        """Whether the target was reached on one of the formation's goal cells."""
+        """Whether the target was reached on one of the goal cells of the table's formation."""
         return self.chance == 1 and not self.table.holds(self.game.board)
 
     @property
@@ -111,7 +111,7 @@ def _position(table: EndingTable, draws: random.Random, seed: int) -> Board:
 
 
 def _first_board(table: EndingTable, draws: random.Random) -> Board:
-    """Return a board with the formation's large tiles and the first small tiles."""
+    """Return a board with the large tiles of the table's formation and the first small tiles."""
     formation = table.formation
     locked = [cell for cell in range(CELLS) if formation.locks[0] >> cell & 1]
     others = [cell for cell in reversed(range(CELLS)) if cell not in locked]

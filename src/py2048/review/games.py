@@ -31,8 +31,8 @@ MAX_MOMENTS = 10
 MAX_HABITS = 3
 
 MIN_STAKE = 0.3
-"""Reviews for a level report an accuracy only if the total stake is at least this high. With a
-lower stake, the accuracy would be mostly noise.
+"""Reviews for a level report an accuracy only if the total stake of the moves is at least this
+high. With a lower stake, the accuracy would be mostly noise.
 """
 
 DEFAULT, MANY_CELLS = "expectimax:depth=3", 16
@@ -71,8 +71,8 @@ class Review:
 
     If values are points, the final score equals the expected final score at the start, minus
     `loss`, plus `luck`. For an unfinished game, the same sum is the expected final score. With an
-    exact judge, `loss` is the sum of the moves' losses. Other judges revise their estimates during
-    the game, and `loss` includes these revisions.
+    exact judge, `loss` is the sum of the moves' losses. A judge that is not exact revises its
+    estimates during the game, and `loss` includes the revisions.
 
     In a review for a level, values and losses are probabilities of reaching the goal, and luck is
     not measured.
@@ -95,7 +95,7 @@ class Review:
 
     @classmethod
     def of(cls, record: Record, judge: Judge, moves: Iterable[MoveReview]) -> Review:
-        """Create a review from a judge's reviews of all moves, or of the first moves only."""
+        """Create a review from a judge's move reviews, which may only cover the first moves."""
         ordered = tuple(sorted(moves, key=lambda move: move.ply))
         return cls(record, judge.name, judge.unit, judge.is_exact, ordered, judge.level)
 

@@ -29,7 +29,7 @@ MAX_SUM = 1 << 15
 """Maximum tile sum of boards to solve, so that all tiles are within the solver's limit."""
 
 MIN_TABLE_CHANCE = 0.9
-"""An endgame table is used only if its tile is reached with at least this probability."""
+"""Minimum probability of reaching the tile of an endgame table that is used."""
 
 LUCK_DEPTH = 2
 """Minimum depth of the search that measures luck."""
@@ -152,7 +152,8 @@ class SearchJudge(Judge):
         """Return the source of the values: an endgame table that contains the board, or the search.
 
         A table cannot rank moves that are all certain to reach the table's tile. If the best move's
-        probability is low, leaving the formation may be better than the table suggests.
+        probability is low, leaving the table's formation of large tiles may be better than the
+        table suggests.
         """
         ending = find_ending(board, self.rules)
         if (

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from py2048.review.reasons import Reason
 
 DIGITS, EXACT_DIGITS = 6, 10
-"""Values are compared with the best value to this many significant digits.
+"""Number of significant digits for comparing values with the best value.
 
 Different machines may sum the same weights in different orders, which changes the last digits.
 Rounding keeps grades reproducible. Exact values are the same on all machines, so more digits are

@@ -12,7 +12,7 @@ from py2048.core.direction import Direction
 from py2048.core.rules import Rules
 
 MIN_Z = 4.0
-"""A difference of at least this many standard errors between two moves counts as a reason."""
+"""Minimum difference between two moves that counts as a reason, in standard errors."""
 
 
 class ReasonKind(StrEnum):
@@ -58,7 +58,7 @@ class Habit:
     Attributes:
         kind: The reason that the mistakes have in common.
         count: Number of mistakes.
-        cost: Mean loss of these mistakes, as a probability.
+        cost: Mean loss of the mistakes with this reason, as a probability.
         plies: Numbers of the moves.
     """
 
@@ -75,7 +75,7 @@ class Line:
     Attributes:
         directions: Three to six moves, starting with the move to explain.
         boards: The board before the first move, then the board after each turn.
-        fear: The tile that the reason names, which screens highlight, or None.
+        fear: The tile that the reason is about, which screens highlight, or None.
     """
 
     directions: tuple[Direction, ...]
@@ -86,9 +86,9 @@ class Line:
 # --- what is counted -----------------------------------------------------------------------------
 
 MIN_RATIO = 8
-"""A large tile traps a small tile only if it is at least this many times as large."""
+"""Minimum ratio between the trapping tile and the trapped tile."""
 MAX_BELOW_LARGEST = 4
-"""A large tile traps others only if it is at least the largest tile divided by this number."""
+"""Maximum ratio between the largest tile on the board and the trapping tile."""
 
 
 class Watch(NamedTuple):

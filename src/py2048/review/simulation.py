@@ -3,9 +3,9 @@
 `py2048.review.levels` describes the player model. `py2048.review.playouts` describes the random
 numbers and the counts, and contains the reference implementation.
 
-For some rules, the folder ``data`` contains a separate network for levels. This network is smaller
-and faster than the network of the computer players, because judging a position takes millions of
-moves.
+For some rules, the folder ``data`` contains a separate network for levels. The network for levels
+is smaller and faster than the network of the computer players, because judging a position takes
+millions of moves.
 """
 
 from __future__ import annotations

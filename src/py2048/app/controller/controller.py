@@ -230,7 +230,7 @@ class Presenter:
     def show(self, happened: Iterable[Event]) -> bool:
         """Show events, and return whether there were any events.
 
-        If changes are unsaved, also start to poll the saving state.
+        If changes are unsaved, the method starts to poll the saving state.
         """
         happened = tuple(happened)
         for event in happened:
@@ -688,7 +688,8 @@ class GameCommands:
 
     Attributes:
         more_rules: Additional buttons for the dialog that lists the rules.
-        open_pasted: Function that opens a pasted game. By default, the player continues this game.
+        open_pasted: Function that opens a pasted game. By default, the player continues the pasted
+            game.
     """
 
     def __init__(self, presenter: Presenter, stop: Callable[[], object]) -> None:

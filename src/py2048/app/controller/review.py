@@ -168,8 +168,7 @@ class GameReview:
         record: The game.
         asked: The requested level.
         level: Level of the player, or None for perfect play and for rules without levels.
-        moves: The moves judged so far. The values of these moves change as more games are
-            simulated.
+        moves: The moves judged so far. The values may change while more games are simulated.
         index: Index of the selected move.
         judge: The judge, once known.
         review: The complete review, once available.

@@ -200,7 +200,7 @@ def _select(table: ttk.Treeview, line: str) -> None:
 
 
 def ask(window: MainWindow, text: str, yes: str, no: str, action: Callable[[], object]) -> Dialog:
-    """Ask a yes-no question. Enter and Y mean yes; Escape and N mean no."""
+    """Ask a yes-no question. Enter and Y mean yes. Escape and N mean no."""
     dialog = Dialog(window, text)
     accept = partial(dialog.close_and, action)
     buttons = dialog.add_buttons((yes, accept), (no, dialog.close))
@@ -437,7 +437,7 @@ class BoardEditor:
         self.board = self._uncropped = Board.empty(*self.board.shape)
 
     def resize(self, rows: int, columns: int) -> None:
-        """Crop the board at the right and at the bottom, or add empty cells there.
+        """Crop the board, or add empty cells, at the right and at the bottom.
 
         Cropped tiles reappear if the board grows again before any tile is changed. This matters
         because a player who types the size ``10`` first enters the size ``1``.

@@ -1,4 +1,4 @@
-"""Statistics of finished games, and a window that shows these statistics."""
+"""Statistics of finished games, and a window that shows the statistics."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ READ_TIMEOUT_S = 2.0
 CLOSE_TIMEOUT_S = 3.0
 RETRY_S = 0.5
 
-# A finished game that has not changed for this time is assumed to be closed on all screens.
+# Time without changes after which a finished game is assumed to be closed on all screens.
 ORPHAN_MIN_AGE = timedelta(minutes=10)
 
 FORKED = (
@@ -289,7 +289,7 @@ class StoreAutosave:
     def best_score(self, rules: str) -> int:
         """Return the best score under these rules, without games that a computer played.
 
-        Other games in progress count as well.
+        The result includes games in progress, except the current game.
 
         Raises:
             StorageError: If the store cannot be read.
@@ -318,7 +318,7 @@ class StoreAutosave:
     def read(self, query: Callable[[Store, str], T]) -> T:
         """Wait for pending writes, and call `query` with the store and the owner in a thread.
 
-        If the store does not respond, only this thread hangs and the game continues.
+        If the store does not respond, only the reading thread hangs and the game continues.
 
         Raises:
             StorageError: If the store cannot be read or does not answer in time.

@@ -24,8 +24,8 @@ from py2048.review.reasons import ReasonKind
 
 MAX_RATING = 9999
 REACH = 300
-"""Maximum difference between a player's rating and a puzzle's rating. With this difference, the
-stronger side wins 85 % of the time.
+"""Maximum difference between a player's rating and a puzzle's rating. At the maximum difference,
+the stronger side wins 85 % of the time.
 """
 LEVEL_SOURCE = "level"
 """First word of `source` if the values are chances at a level. The name of the level follows."""
@@ -153,7 +153,7 @@ class Notebook:
 
 
 class PuzzleBook:
-    """A player's answers to puzzles, with the ratings computed from these answers.
+    """A player's answers to puzzles, with the ratings computed from the answers.
 
     Args:
         store: Stores the answers and the puzzle ratings. All owners share the puzzle ratings.

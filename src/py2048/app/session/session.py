@@ -368,7 +368,7 @@ class Session:
     def play_hint(self, hint: Hint) -> tuple[Event, ...]:
         """Play the move of a hint and return the events of `move`. Ignore a stale hint.
 
-        The game then counts as a computer game, and its record names the player.
+        Playing a hint makes the game a computer game, whose record names the computer player.
         """
         if hint.version != self.version:
             return ()

@@ -134,7 +134,8 @@ class Accounts(Repository):
         found = self._database.values(sa.select(guests.id).where(*is_lost).limit(limit))
         for each in found:
             self.delete(each)
-        # Guests who have only solved puzzles have no account. The local player also has no account.
+        # Guests who have only solved puzzles have no account. The local player of this computer has
+        # no account.
         unknown = answers.owner != "local", answers.owner.not_in(sa.select(guests.id))
         self._database.change(sa.delete(puzzle_answers).where(answers.answered < before, *unknown))
         return bool(found)

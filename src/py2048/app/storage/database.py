@@ -186,7 +186,7 @@ class Database:
             # Python lock, which needs no polling.
             self._write_lock: AbstractContextManager[object] = threading.Lock()
         else:
-            # At this isolation level, each transaction reads a consistent snapshot, as on SQLite.
+            # The isolation level gives each transaction a consistent snapshot, as on SQLite.
             self._reader = engine.execution_options(isolation_level="REPEATABLE READ")
             self._write_lock = nullcontext()
 
@@ -197,7 +197,7 @@ class Database:
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """Run all of this thread's reads in the block in a single transaction.
+        """Run the thread's reads within the block in a single transaction.
 
         The reads see a consistent snapshot, and are faster than reads in separate transactions. The
         block must not write.

@@ -41,7 +41,7 @@ _LONGEST_PERIOD = timedelta(days=92)  # the longest quarter
 RECENT_GAMES = 50
 """Maximum number of recent games that a player's pages list individually."""
 
-MAX_PLACE = 10_000  # leaderboard places are only counted up to this limit
+MAX_PLACE = 10_000  # Maximum leaderboard place that is counted.
 
 
 class Records(Repository):

@@ -36,7 +36,7 @@ def name_key(name: str) -> str:
 def lookalike_key(name: str) -> str:
     """Return a key that is the same for names that look alike, such as *Al* and *A.1*.
 
-    New names are ASCII. Older names may contain other letters, which this function does not change.
+    New names are ASCII. Letters that occur only in older names are not changed.
     """
     return name_key(name).translate(_LOOKALIKES).replace("rn", "m").replace("vv", "w")
 
@@ -271,7 +271,7 @@ class DailyResult:
         game_id: Id of the game.
         category: Score category, or None if the game has no record yet.
         score: Score, or None if the game has no record yet.
-        streak: Number of consecutive days up to this day, or None if this game does not count.
+        streak: Number of consecutive days up to this day, or None if the game does not count.
     """
 
     day: str

@@ -428,7 +428,7 @@ FULL_COLUMNS = 6
 """Width of a label that fits all digits of 131072, in terminal columns."""
 
 MAX_POWER_COLUMNS = 2
-"""Labels that are at most this many columns wide show the rank of the tile."""
+"""Maximum width in columns of labels that show the rank of the tile."""
 
 MIN_PITCH = 4
 """Minimum distance between the top edges of adjacent cells if there are gaps."""

@@ -239,7 +239,7 @@ class PlainTextGame:
         answers = session.advise(session.snapshot(), player, level)
         hint = next(answers)
         assert isinstance(hint, Hint)
-        if not hint.instead_of:  # The last hint of a ready player includes chances.
+        if not hint.instead_of:  # If the player is ready, its last hint includes chances.
             hint = [hint, *(each for each in answers if isinstance(each, Hint))][-1]
         self.show(self._session.show_hint(hint))
         if hint.instead_of and not (self._hint_thread and self._hint_thread.is_alive()):
