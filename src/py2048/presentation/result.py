@@ -89,7 +89,7 @@ class Result:
         has_won: Whether a person reached the winning tile.
         level: Player level of the review. For perfect play, `level` is empty and luck is shown
             instead.
-        is_final: Whether the game is over, rather than won and in progress.
+        is_final: Whether the game is over. A game that was won may still be in progress.
         race: The milestones that the player reached. Empty if milestones are hidden.
     """
 
@@ -202,7 +202,7 @@ def result_of(
         largest: Largest tile.
         moves: Number of moves.
         target: Winning tile, if any.
-        is_final: Whether the game is over, rather than won and in progress.
+        is_final: Whether the game is over. A game that was won may still be in progress.
         best: Best score of the player's other games of this type. Defaults to the best of
             `earlier`.
         earlier: The player's other scores in this type of game: a list, or a count for each score.

@@ -30,7 +30,7 @@ reach each tile.
 """
 
 CERTAIN = 0.9
-"""Share of games reaching a tile that makes the tile too easy as a goal."""
+"""Share of games that must reach a tile for the tile to be too easy as a goal."""
 
 PERFECT = "perfect"
 """The name that selects perfect play instead of a level."""

@@ -64,12 +64,12 @@ class GameCounts(NamedTuple):
         made: Whether the goal was reached.
         next_made: Whether the second goal was reached.
         survived: Whether the game lasted at least 20 moves or reached a goal that ended it.
-        out: Whether the watched tile has left the corners after ten more moves, or at the end of a
-            shorter game.
+        out: Whether the watched tile has left the corners after ten more moves or, in a shorter
+            game, at the end.
         trapped: Number of moves during which the watched tile is trapped, up to 20.
         meeting: Number of moves until the watched pair merges, including the judged move. The
             number is 20 if the pair merges later or never.
-        room: Number of empty cells after five more moves, or at the end of a shorter game.
+        room: Number of empty cells after five more moves or, in a shorter game, at the end.
     """
 
     moves: int

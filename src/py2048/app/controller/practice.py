@@ -124,7 +124,7 @@ def habit(notebook: Notebook, book: PuzzleBook, kind: ReasonKind) -> Drill:
 
 
 def _answer_mistake(notebook: Notebook, exercise: Exercise, direction: Direction) -> Feedback:
-    """Save an answer to a mistake. The feedback says when the mistake will return."""
+    """Save an answer to a mistake. The feedback says when the mistake will be practised again."""
     move, interval = notebook.answer(exercise, direction)
     before, kind, days = exercise.played, exercise.kind, interval.days
     text = ngettext(

@@ -158,7 +158,7 @@ def grade_colour(grade: Grade, look: Look) -> str:
 
 
 class GameReview:
-    """A review in progress or complete, with one selected move.
+    """A review that is in progress or complete, with one selected move.
 
     Args:
         record: The game to review.

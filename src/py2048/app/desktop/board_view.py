@@ -243,7 +243,7 @@ class CanvasBoard(tk.Canvas):
         Args:
             best: The best direction.
             played: The direction played, if any.
-            chances: Length of each direction's mark. 1 is the whole side of the board.
+            chances: Length of each direction's mark, as a share of the board's side.
         """
         self._marks = {each: ("muted", chance) for each, chance in chances.items()}
         if played:

@@ -161,7 +161,7 @@ class GameWindow:
             return
         # An open Tk file dialog would outlive the window. Setting this variable closes it.
         self.root.setvar("::tk::Priv(selectFilePath)", "")
-        self.root.after(1, self.close)  # a timer, because idle callbacks may run during layout
+        self.root.after(1, self.close)  # not `after_idle`, which may run during layout
 
     def close(self) -> None:
         """Close the window and cancel its timers."""

@@ -88,8 +88,8 @@ class TrackedGame:
         Args:
             saved: The stored game.
             draws: Source of new tiles. Defaults to a generator with the game's seed.
-            draw_again: Whether to draw the tiles of the saved turns again, to compare them with
-                the saved tiles.
+            draw_again: Whether to generate the tiles of the saved turns again, and compare the
+                saved tiles with the result.
 
         Raises:
             StorageError: If the saved turns break the saved rules.
@@ -166,7 +166,7 @@ class TrackedGame:
             direction: Direction to slide.
             think_ms: Thinking time in milliseconds. Defaults to the time since the previous turn.
             spawn: The new tile of a turn that was already played on another machine. By default,
-                the game draws the tile.
+                the game chooses a random tile.
         """
         game, before = self.game, self.game.position
         game.play(direction, spawn=spawn) if spawn else game.attempt(direction)

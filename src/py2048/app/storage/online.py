@@ -52,7 +52,7 @@ class OnlineGames(Repository):
         return self._database.one(OnlineGameInfo, _INFO.where(*same))
 
     def daily_results(self, owner: str, since: str) -> list[DailyResult]:
-        """Return an account's daily games since a day, oldest first."""
+        """Return an account's daily games since a given day, oldest first."""
         columns = rounds.c.day, rounds.c.game_id, rounds.c.streak
         query = sa.select(*columns, records.c.category, records.c.score).order_by(rounds.c.day)
         query = query.outerjoin(records, records.c.id == rounds.c.game_id)
@@ -125,7 +125,7 @@ class OnlineGames(Repository):
         return self._database.values(query)
 
     def close_ended(self, before: str) -> None:
-        """Delete recorded games that ended before a time, so that they can no longer be undone."""
+        """Delete recorded games that ended before a given time, which makes their last moves final."""
         ended = games.c.is_over, games.c.updated < before, _HAS_RECORD
         self._database.change(sa.delete(games).where(*ended))
 

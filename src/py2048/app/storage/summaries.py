@@ -45,7 +45,7 @@ GAMES, _SCORE, _PLIES = (sa.cast(sa.func.sum(summaries.c[name]), sa.BigInteger) 
 
 
 def rounded(score: int) -> int:
-    """Round a score down to five significant bits, which is an error of less than 1/16.
+    """Round a score down to five significant bits, with an error of less than 1/16.
 
     >>> rounded(31), rounded(1000), rounded(-1000)
     (31, 992, -1024)

@@ -55,7 +55,7 @@ HELP = (
 )
 
 ALIASES = {"b": "board", "n": "new", "?": "hint", "h": "help", "z": "undo", "y": "redo"}
-MAX_LINE = 1000  # characters, to limit memory use if the input has no line breaks
+MAX_LINE = 1000  # maximum characters per line, to limit memory use
 
 
 class PlainTextGame:
