@@ -80,7 +80,7 @@ MIN_VARIANCE = 0.25
 """
 
 _PER = {ReasonKind.ENDED: 100, ReasonKind.CORNER: 100}
-"""Kinds of reasons that are expressed as a number of games in 100."""
+"""Kinds of reasons whose effect is stated as a number of games in 100."""
 _COLUMNS = {
     ReasonKind.TRAPPED: kernels.TRAPPED,
     ReasonKind.MEETING: kernels.MEETING,

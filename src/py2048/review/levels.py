@@ -257,7 +257,7 @@ def fit_of(rules: Rules, level: Level, games: Iterable[tuple[int, bool]]) -> lis
     ]
 
 
-_GOAL_RANKS = 20  # number of largest-tile ranks whose goals browsers receive
+_GOAL_RANKS = 20  # Number of largest-tile ranks for which browsers receive goals.
 
 
 def facts_of_levels(rules: Rules) -> dict[str, dict[str, object]]:

@@ -1054,7 +1054,7 @@ def fault_of(action: Callable[..., object], *args: object) -> str:
 def opening(session: Session, start: Start | None = None) -> Iterable[Event]:
     """Return the events that show a session's game on a newly opened screen.
 
-    If the session has no game yet, `start` starts one. By default, the last unfinished game is
+    If the session has no game yet, `start` is called. By default, the last unfinished game is
     resumed, or a new game starts. If the store cannot be read, the events contain a warning and a
     new game starts.
     """

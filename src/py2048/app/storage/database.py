@@ -186,7 +186,7 @@ class Database:
             # Python lock, which needs no polling.
             self._write_lock: AbstractContextManager[object] = threading.Lock()
         else:
-            # The isolation level gives each transaction a consistent snapshot, as on SQLite.
+            # REPEATABLE READ transactions read a consistent snapshot, as SQLite transactions do.
             self._reader = engine.execution_options(isolation_level="REPEATABLE READ")
             self._write_lock = nullcontext()
 

@@ -73,7 +73,7 @@ games = _table(
 )
 
 # SQLite uses a partial index only if a query repeats the index's condition literally. The index is
-# created by raw SQL, because an `Index` with a condition for PostgreSQL would import its dialect
+# created by raw SQL. An `Index` with a condition for PostgreSQL would import the PostgreSQL dialect
 # and delay every start.
 for _dialect, _is_over in {"sqlite": "is_over = 1", "postgresql": "is_over"}.items():
     _index = sa.DDL(  # type: ignore[no-untyped-call]
