@@ -146,7 +146,7 @@ def check_directions(flags: Bytes) -> None:
 
 @kernel(inline=True)
 def whole_rows(end: np.uint64) -> np.uint64:
-    """Round the end of a board down to a multiple of four cells."""
+    """Round a number of cells down to a multiple of four."""
     return np.uint64(end // WIDTH4 * WIDTH4)
 
 

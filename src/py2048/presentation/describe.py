@@ -28,7 +28,7 @@ from py2048.presentation.hints import describe_hint
 from py2048.presentation.words import name_of, way_of
 
 FEW_TILES = 4
-"""Maximum number of tiles on a board that is described tile by tile."""
+"""Boards with at most this many tiles are described tile by tile."""
 
 
 def describe(event: Event) -> str:  # noqa: C901 - one branch per event

@@ -129,7 +129,7 @@ class Judgement:
         sums: Counts from the playouts, int64 `[4, 2, columns]`; see `Playouts.play`.
         since: The counts when the accuracy measurement began. Playouts that
             helped to select the position are excluded.
-        until: The counts at the end of the playouts that measure the accuracy, or None until then.
+        until: The counts when the accuracy measurement ended, or None while it goes on.
             Later playouts are excluded, because they continue until the grade is clear and would
             bias the accuracy.
     """

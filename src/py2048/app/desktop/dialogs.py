@@ -266,8 +266,9 @@ def ask_file(root: tk.Tk, title: str, kind: FileKind, name: str | None = None) -
         root: The main window.
         title: Title of the dialog.
         kind: The file type.
-        name: Default name of a file to write, or `None` to choose a file to read. The system asks
-            before replacing a file, but only if the typed name includes the extension.
+        name: Suggested name if the program will write the file, or `None` if it will read the file.
+            The system asks before replacing a file, but only if the typed name includes the
+            extension.
     """
     from tkinter import filedialog
 

@@ -176,7 +176,7 @@ class GameChange:
 
 @dataclass(frozen=True)
 class NewOnlineGame:
-    """A game on a server that has not been stored yet.
+    """A server's game that is not in the store yet.
 
     Attributes:
         game: The game, at revision 0 and without turns.

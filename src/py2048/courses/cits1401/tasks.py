@@ -101,7 +101,7 @@ class WindowContents:
 
     @property
     def status(self) -> list[str]:
-        """Strings outside the squares that were not displayed at the start of the game."""
+        """Strings outside the squares that appeared after the game started."""
         return [text for text in self.others if _without_numbers(text) not in self.fixed]
 
     def status_matches(self, words: str) -> bool:

@@ -27,7 +27,7 @@ class View:
         game_canvas: Canvas of the game field inside `main_canvas`.
         score_label: The score, in the bar.
         finish_label: The label in the bar that says "Game Over" or "You Won!". Hidden at first.
-        new_game_button: Button "Start Again" over the field, which is hidden until the game is
+        new_game_button: Button "Start Again" over the field. The button is hidden until the game is
             over.
     """
 

@@ -444,7 +444,7 @@ class Ascent:
         return trainer, notes
 
     def measured(self, network: Network, planned: BandPlan, boards: SavedBoards) -> Band:
-        """Return a copy of the band that stores the base network's measured overestimate."""
+        """Measure the base network's overestimate; return a copy of the band with that estimate."""
         plan, band = self.plan, planned.untrained
         # Until the band is trained, the base network plays, and then the band above takes over.
         if network.bands:
