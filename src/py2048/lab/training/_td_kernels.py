@@ -19,7 +19,7 @@ Threads share the weights without locks, because lost updates do no more harm th
 
 A *band* is trained on games that start from saved boards and end when the board leaves the band.
 Only the band's own weights are updated. The value of a board is the sum of its weights plus a fixed
-part, which is the value of the network below minus its measured overestimate. A game ends with the
+part, which is the value of the base network minus its measured overestimate. A game ends with the
 value 0 when no move is legal, with the band's goal when the tile that ends the band is created, or
 with the value of the band above when the board's sum reaches that band.
 
@@ -76,7 +76,7 @@ GAMES, MOVES, NEXT_STAGE, WAITING = 0, 1, 2, 3
 PROGRESS = 4
 
 # Indices of `WorkerState.scores`, which counts complete games. For a band, only games from saved
-# boards count. `PASSED` counts those that reached the target tile or the band above.
+# boards count. `PASSED` counts games that reached the target tile or the band above.
 FINISHED, SUM, SQUARES = 0, 1, 2
 PASSED = SUM
 SCORES = 3
@@ -121,7 +121,7 @@ class WorkerState(NamedTuple):
     rewards: Doubles
     stages: Longs
     fixed: Doubles
-    """Untrained part of each afterstate's value. It is 0 if no band is trained."""
+    """Untrained part of each afterstate's value, or 0 if no band is trained."""
     starts: Any
     """First boards of later stages, of type `Boards`: the same number for each stage."""
     started: Longs
@@ -166,7 +166,7 @@ class BandInputs(NamedTuple):
     above_weights: Weights
     above: BandView
     starts: Any
-    """Start boards, of type `Boards`. If there are none, games start as the rules define."""
+    """Start boards, of type `Boards`. Without start boards, games start as the rules define."""
 
 
 class TrainingInputs(NamedTuple):
