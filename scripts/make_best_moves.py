@@ -131,7 +131,7 @@ def best_moves(solution: Solution, covered: int) -> Iterator[tuple[Words, Bytes]
 
 
 def trained(solution: Solution, radix: int, boards: Words, masks: Bytes) -> Predictor:
-    """Train a predictor for a solution's boards, or return one without preferences.
+    """Train a predictor for a solution's boards; without a plan, return an empty predictor.
 
     Args:
         solution: The solution.

@@ -97,7 +97,7 @@ class GameVecEnv(VecEnv):
         return self._masks.astype(bool)
 
     def has_attr(self, attr_name: str) -> bool:
-        """Return whether the environment has this attribute; ``action_masks`` counts as one."""
+        """Return whether an attribute exists, and always True for the method ``action_masks``."""
         return attr_name == "action_masks" or hasattr(self.envs, attr_name)
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:

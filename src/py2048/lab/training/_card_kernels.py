@@ -12,7 +12,7 @@ errors, scaled by its coherent learning rate.
 An afterstate is updated when `delay` later afterstates are known (delayed TD(λ)). When a game ends,
 each further step updates one of its remaining afterstates.
 
-A *band* has the same values as in ``_td_kernels.py``, and ends in the same way. The fixed part of a
+Bands have the same values and end in the same way as in ``_td_kernels.py``. The fixed part of a
 value is computed in 64 bits and rounded once. Sums of 16-bit weights are exact, so their order does
 not matter. Rewards include the change of the fixed part, so the weights only learn the rest of the
 value. A whole network is treated as a band that never ends, above an empty network.

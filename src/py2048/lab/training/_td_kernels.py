@@ -131,12 +131,12 @@ class WorkerState(NamedTuple):
     tiles: Longs
     """Number of complete games by largest rank, int64 `[64]`."""
     indices: Words
-    """Weight indices of six afterstates: the four moves, the one to update, and the next turn's."""
+    """Weight indices of the four moves, of the afterstate to update and of the next turn's."""
     points: Longs
     after: Longs
     values: Doubles
     below_indices: Words
-    """Weight indices of four afterstates, for the network below a band: uint64 `[4, …]`."""
+    """Weight indices of four afterstates in the base network of a band: uint64 `[4, …]`."""
     parts: Doubles
     """Untrained part of each move's value in a band: float64 `[4]`."""
 
@@ -155,12 +155,12 @@ class BandView(NamedTuple):
 
 
 class BandInputs(NamedTuple):
-    """Inputs for training a band. A whole network has an empty base network and no boards."""
+    """Inputs for training a band, or a whole network as a band over an empty base network."""
 
     spec: Any
-    """A `PackedBoardSpec` for the network below."""
+    """A `PackedBoardSpec` for the base network."""
     below: Weights
-    """Weights of the network below the band, in units of `step` points."""
+    """Weights of the base network, in units of `step` points."""
     step: np.float32
     own: BandView
     above_weights: Weights
@@ -575,7 +575,7 @@ def make_train_kernel(kind: str, stride: int, code: Code = (), below_code: Code 
         kind: The kind of board, as in `NetworkLayout.kind`.
         stride: Distance between two consecutive weights.
         code: Tuples of a 4x4 network for which the kernel is specialised.
-        below_code: If a band is trained, the tuples of the network below the band.
+        below_code: If a band is trained, the tuples of its base network.
     """
     given = OPERATIONS[kind]
     if code:

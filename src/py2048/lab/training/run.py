@@ -125,7 +125,8 @@ def check_free(folder: Path) -> None:
 def folder_lock(folder: Path) -> Iterator[None]:
     """Lock a folder, so that no other process trains in it.
 
-    The OS releases the lock if the process dies. Systems without file locks do not protect folders.
+    The OS releases the lock if the process dies. On systems without file locks, the folder is not
+    protected.
 
     Raises:
         WeightsError: If another process has locked the folder.

@@ -494,7 +494,7 @@ def new_worker(
 
     Args:
         layout: The network's layout.
-        below: Layout of the network below a band.
+        below: Layout of a band's base network.
         length: Capacity of the trajectory.
         starts: Number of start boards that are kept for each stage.
     """
