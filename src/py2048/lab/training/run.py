@@ -265,8 +265,8 @@ class TrainingRun:
             changes: New settings, as in `TrainingConfig.changed`.
 
         Raises:
-            WeightsError: If there is no readable checkpoint, a changed setting is not allowed to
-                change, or another process is training in the folder.
+            WeightsError: If there is no readable checkpoint, `changes` contains a setting that
+                cannot change, or another process is training in the folder.
         """
         path = folder / CHECKPOINT
         if not path.exists():
