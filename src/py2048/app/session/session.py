@@ -161,7 +161,7 @@ class Session:
         return self._set_game(TrackedGame(game))
 
     def resume(self, rules: Rules | None = None) -> tuple[Event, ...]:
-        """Resume the last unfinished game, by default under any rules.
+        """Resume the last unfinished game, whatever its rules unless `rules` is given.
 
         Returns:
             The events, or none if no game can be resumed. If the game cannot be read, a
