@@ -146,7 +146,7 @@ def check_directions(flags: Bytes) -> None:
 
 @kernel(inline=True)
 def whole_rows(end: np.uint64) -> np.uint64:
-    """Round the end of a board down to a multiple of four cells."""
+    """Round a number of cells down to a multiple of four."""
     return np.uint64(end // WIDTH4 * WIDTH4)
 
 
@@ -559,7 +559,7 @@ def slide_any(space: Workspace, numbers: Longs) -> None:
 def slide_line(
     space: Workspace, first: Int, step: Int, length: Int, axis: np.uint8, cascade: bool
 ) -> None:
-    """Slide one line on every board that moves along the line's axis.
+    """Slide one line, which is a row or column, on every board that moves along `axis`.
 
     Args:
         space: The workspace. The line's points are added to ``POINTS``; ``INDEX``, ``RANK`` and

@@ -89,7 +89,7 @@ class Request(NamedTuple):
 class FairQueue:
     """A queue that shares time fairly between addresses, then between an address's accounts.
 
-    The requests of one address never occupy more than half of the places.
+    Requests from one address never run in more than half of the places.
 
     Args:
         places: Maximum number of requests that run at the same time.

@@ -152,7 +152,7 @@ class DesktopApp:
         self._remember(theme=theme, geometry=geometry, language=language, last=last)
 
     def press(self, event: tk.Event[tk.Misc]) -> str | None:
-        """Handle a key press; return "break" after an action, so that Tk ignores the key."""
+        """Handle a key press. Return "break" after an action, so that Tk ignores the key."""
         is_button = event.widget not in (self.window.board, self.root)
         if is_button and event.keysym in WIDGET_KEYS:
             return None

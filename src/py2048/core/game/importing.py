@@ -36,7 +36,7 @@ def load_record_file(path: Path) -> Record:
     """Return the only game in a regular file; unlike `load_record`, reject pipes and devices.
 
     Raises:
-        RecordError: If the file contains no valid game or several games, or the path is a pipe, a
+        RecordError: If the file does not contain exactly one valid game, or the path is a pipe, a
             device or a folder.
     """
     path = path.absolute()  # makes ``-`` an ordinary file name

@@ -1,6 +1,6 @@
 """Turns, spawns, scores and outcomes: how a game proceeds under its rules.
 
-The documented generator, `py2048.core.rng`, draws start tiles and spawns.
+The random number generator in `py2048.core.rng` determines the start tiles and all spawned tiles.
 
 Turns are stored as text, in records and in the store. A legal turn is a direction letter (``U``,
 ``D``, ``L`` or ``R``), the rank of the spawned tile and its row-major cell number. The numbers are

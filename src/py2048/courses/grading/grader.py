@@ -198,9 +198,10 @@ def _cause_of(failure: CheckFailed, exchanged: Mapping[str, str]) -> str:
 def _reportable(check: Check, failure: CheckFailed, patched: list[CheckFailed]) -> CheckFailed:
     """Choose the failure to report for a check that fails both with and without patches.
 
-    A failure with patches shows that the code for this task is wrong. A failure without patches may
-    be due to another task's code. If the check fails in the same way with and without patches, the
-    failure is reported unchanged.
+    A patch replaces functions of other tasks with correct ones. If a patched program fails, this
+    task's code is wrong. If the program fails only without patches, another task's code may be the
+    cause. If the check fails in the same way with and without patches, the failure is reported
+    unchanged.
 
     A patched program can read the reference solution's code, and can return, print or raise parts
     of this code. Reports of patched runs therefore contain only the grader's own texts, including a

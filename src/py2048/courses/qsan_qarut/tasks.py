@@ -235,7 +235,7 @@ FILLED_BY_THE_LAST_NUMBER = Example(
 
 
 def not_finished(seed: str) -> Iterator[Example]:
-    """Yield examples in which the game is not over after an arrow key."""
+    """Yield examples in which an arrow key is pressed and the game is not over afterwards."""
     yield FINISHED[0]  # Detects a method that does nothing.
     for number in range(3):
         rows = random_rows(f"{seed} {number}", (2, 4, 8, 16))
@@ -285,7 +285,7 @@ OVER_WORDS = (
 
 
 def announces_in(words: str, text: str, flags: str = "False") -> bool:
-    """Return whether text matches `words` outside of flags such as `finished: False`."""
+    """Return whether a text matches `words`. Flags such as `finished: False` are ignored."""
     told = re.sub(rf"\b\w+(\W{{1,3}}|\s*[-=]+>\s*)({flags})\b", "", text)
     return bool(re.search(words, told, re.IGNORECASE))
 

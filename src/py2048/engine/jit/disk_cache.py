@@ -190,8 +190,7 @@ def _stub_bitcode(bitcode: bytes) -> bytes:
 def _link_later(library: Any, bitcode: bytes) -> None:
     """Delay parsing the bitcode of `library` until another library links it."""
     parse = importlib.import_module("llvmlite.binding").parse_bitcode
-    # Fail here if this version of Numba links libraries in another way, because the linked code
-    # could be wrong.
+    # A version of Numba without this method might link wrong code, so stop here.
     assert callable(library._get_module_for_linking)
     library._get_module_for_linking = cache(partial(parse, bitcode))
 
@@ -300,7 +299,7 @@ def _parts_of(value: object, seen: set[int]) -> Iterator[str]:
     seen.add(id(function))
     yield repr(sorted(getattr(value, "targetoptions", {}).items()))
     yield repr(function.__defaults__)
-    yield from _code_parts(function.__code__)
+    yield from _code_parts(function.__code__, function.__doc__ or "")
     for cell in function.__closure__ or ():
         yield from _parts_of(cell.cell_contents, seen)
     for name in names_in(function.__code__):
@@ -318,13 +317,13 @@ def _global_parts(function: FunctionType, value: object, seen: set[int]) -> Iter
                 yield from _global_parts(function, getattr(value, name), seen)
 
 
-def _code_parts(code: CodeType) -> Iterator[str]:
+def _code_parts(code: CodeType, docstring: str = "") -> Iterator[str]:
     yield code.co_code.hex()
     yield repr((code.co_names, code.co_varnames, code.co_freevars))
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield from _code_parts(constant)
-        else:
+        elif constant != docstring:
             yield repr(constant)
 
 

@@ -79,7 +79,7 @@ class PackedBoardSpec(NamedTuple):
 
 
 class CellBoardSpec(NamedTuple):
-    """The shape of boards that are stored as ranks, and the network's tuples on these boards."""
+    """The shape of boards stored with one rank per cell, and the network's tuples for them."""
 
     rows: Int
     columns: Int
@@ -154,7 +154,7 @@ def downgraded_rank(rank: Word, removed: Word, known: Word) -> Word:
 
 @kernel(borrows=True)
 def downgraded_word(low: Word, high: Word, known: Word) -> Word:
-    """Downgrade a packed board to ranks up to `known`; return the board as a single word."""
+    """Return a packed board as a single word, with its ranks downgraded to at most `known`."""
     seen, word = ZERO, ZERO
     for cell in range(PACKED_CELLS):
         seen |= ONE << np.uint64(rank_at(low, high, cell))

@@ -22,7 +22,7 @@ FIRST_COST_LIMIT = 3 * COSTS_PER_BIT  # With four or more empty cells, the depth
 MIN_COST_STEP = 3 * COSTS_PER_BIT // 2  # Smaller steps would repeat the search at the same depth.
 TARGET_NODE_SHARE = 0.6  # Share of the remaining nodes that the next iteration may use.
 MAX_ITERATION_GROWTH = 8.0  # Maximum ratio between the node counts of successive iterations.
-MAX_BRANCH_GROWTH = 2.0  # Maximum growth of a root move's node share per iteration.
+MAX_BRANCH_GROWTH = 2.0  # Maximum growth, per iteration, of a root move's share of the nodes.
 FIRST_ITERATION_MAX_SHARE = 2 / 3  # If the first iteration aborts, a shallower one must fit.
 FIRST_ITERATION_TARGET_SHARE = 0.25  # The node count of the first iteration is uncertain.
 

@@ -473,8 +473,8 @@ class SearchedGames(NamedTuple):
 def play_games(searcher: Searcher, seeds: Sequence[int]) -> SearchedGames:
     """Play one complete game per seed on the calling thread, mostly without the GIL.
 
-    Each game is the same as a `py2048.core.game.Game` with the same rules and seed in which every
-    move has the highest value in `Searcher.rate`.
+    A `py2048.core.game.Game` with the same rules and seed gives the same game if it plays the move
+    with the highest value of `Searcher.rate` each time.
 
     Args:
         searcher: Search that chooses the moves.

@@ -63,9 +63,10 @@ class EndingTable:
     """
 
     error = 0.6 / STORED_ONE
-    """Upper bound for the rounding error of any chance.
+    """Upper bound for the rounding error of a stored probability.
 
-    The error is half a unit of the stored numbers, plus half a unit of `CHANCE_ONE` per layer.
+    Storing a probability rounds it by at most half a unit of the file's integers. Each solved layer
+    has also rounded it by at most half a unit of `CHANCE_ONE`.
     """
 
     def __init__(self, path: Path, positions: Positions, check: int) -> None:

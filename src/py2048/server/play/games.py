@@ -426,7 +426,9 @@ class GameService:
         day: str | None = None,
         position: Board | None = None,
     ) -> OnlineGame:
-        """Start a game with a secret, optionally for a day's challenge or from a position.
+        """Start a game whose tiles a secret determines.
+
+        The game can belong to a day's challenge, or start from a given position.
 
         Raises:
             ActionRejected, StorageError: As `begin_game`.

@@ -280,7 +280,7 @@ class Room:
         """Reject the last action of the given clients, by default of all clients.
 
         Args:
-            why: Function that returns the rejection in the current language.
+            why: Function that returns the reason for the rejection in the current language.
             clients: The receivers.
             of: Type of the rejected message.
             chain: The chain that the action belonged to, if any.

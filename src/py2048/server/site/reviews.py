@@ -163,7 +163,7 @@ def is_outdated(games: GameService, game_id: str) -> bool:
 
 
 def ended_game(games: GameService, game_id: str) -> tuple[schema.GameRow, OnlineGameInfo] | None:
-    """Return a game that is over, even if its last move can still be undone."""
+    """Return a game if it is over. Its player may still be able to undo the last move."""
     found, info = games.find(game_id), games.store.online.info(game_id)
     return (game_row(found), info) if found and found.is_over and info else None
 
