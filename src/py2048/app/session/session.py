@@ -130,6 +130,11 @@ class Session:
         return self._current.category
 
     @property
+    def is_continued(self) -> bool:
+        """Whether the game continues a record, so that its score cannot become the best score."""
+        return self._current.is_continued
+
+    @property
     def in_progress(self) -> bool:
         """Whether at least one turn was played and the game is not over."""
         return self.game.can_undo and not self.game.is_over
@@ -138,7 +143,7 @@ class Session:
     def game_over(self) -> events.GameOver:
         """The `GameOver` event for a finished game."""
         game, current = self.game, self._current
-        is_best = current.may_be_best and 0 < game.score == self.best
+        is_best = current.may_be_best and self.best_before < game.score
         return events.GameOver(game.outcome, game.score, self.best, is_best, current.computer)
 
     # Starting and resuming
@@ -238,7 +243,8 @@ class Session:
             autosave.release(previous)
             autosave.begin(game, saved)
             stored = self._try_read(lambda: autosave.best_score(text))
-        self.reset_best(max(stored or 0, self._best_scores.get(text, 0)))
+        # The scores in memory include games that are still in progress, even the game itself.
+        self.reset_best(self._best_scores.get(text, 0) if stored is None else stored)
         self.version += 1
         board, score, is_resumed = self.game.board, self.game.score, saved is not None
         self._events.append(events.GameStarted(board, score, self.best, is_resumed))
@@ -373,6 +379,7 @@ class Session:
             return ()
         self._current.computer = True
         self._current.game.player = hint.player
+        self.reset_best(self.best_before)
         return self.move(hint.direction)
 
     def advise(
