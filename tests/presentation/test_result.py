@@ -133,8 +133,7 @@ def test_a_computers_game_sets_no_best_score():
     found = result(60, earlier=[1, 2, 3, 4], is_by_computer=True)
     assert found.headline.endswith("Played by a computer, so it does not count as your best.")
     assert (found.place, found.bars, found.accuracy) == ("", (), UNAVAILABLE)
-    found = result(60, earlier=[8], is_continued=True)
-    assert found.headline.endswith("Continued from a record, so it does not count as your best.")
+    assert "Continued from a record, so" in result(60, is_continued=True).headline
 
 
 def finished(session: Session) -> tuple[ScreenController, FakeScreen]:

@@ -85,6 +85,7 @@ class Session:
         game: The current game. Read-only; use the session's methods to change the game.
         best: Best score of a human player under these rules, including the current game. Read-only.
         best_before: Best score of the player's other games. Read-only.
+        is_continued: Whether the game continues a record. If so, it sets no best score. Read-only.
         paces: The player's best times to milestones, by tile, or None until they are needed.
         version: Incremented whenever the position changes; older hints are stale. Read-only.
     """
@@ -106,7 +107,7 @@ class Session:
         self._players: dict[str, Player] = {}
         self.version = 0
         self._counted_hint: tuple[int, str] = -1, ""
-        self._won = False
+        self._won = self.is_continued = False
         self.paces: Mapping[int, Pace] | None = None
         self._current = game or TrackedGame(Game(get_rules("classic"), player=player))
         self.game = self._current.game
@@ -128,11 +129,6 @@ class Session:
     def category(self) -> str:
         """Score category: ``plain``, ``assisted`` or ``computer``."""
         return self._current.category
-
-    @property
-    def is_continued(self) -> bool:
-        """Whether the game continues a record, so that its score cannot become the best score."""
-        return self._current.is_continued
 
     @property
     def in_progress(self) -> bool:
@@ -236,9 +232,9 @@ class Session:
 
     def _set_game(self, game: TrackedGame, saved: SavedGame | None = None) -> tuple[Event, ...]:
         """Replace the current game. `saved` is the new game in the store, or None."""
-        autosave, previous, text = self._autosave, self._current, str(game.game.rules)
+        autosave, previous, text, stored = self._autosave, self._current, str(game.game.rules), None
         self._current, self.game, self._rules_text = game, game.game, text
-        self._won, self.paces, stored = self.game.has_won, None, None
+        self._won, self.is_continued, self.paces = self.game.has_won, game.is_continued, None
         if autosave is not None:
             autosave.release(previous)
             autosave.begin(game, saved)
