@@ -559,7 +559,7 @@ def slide_any(space: Workspace, numbers: Longs) -> None:
 def slide_line(
     space: Workspace, first: Int, step: Int, length: Int, axis: np.uint8, cascade: bool
 ) -> None:
-    """Slide one line on every board that moves along the line's axis.
+    """Slide one line, which is a row or column, on every board that moves along `axis`.
 
     Args:
         space: The workspace. The line's points are added to ``POINTS``; ``INDEX``, ``RANK`` and

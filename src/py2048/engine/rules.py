@@ -136,8 +136,8 @@ class CompiledRules:
         spawn: The distribution of the tiles that spawn after a move.
         start: The distribution of the start tiles.
         is_fixed: Whether the move determines the spawn's cell.
-        landing: For each direction, the candidate cells of a fixed spawn in order, int64 `[4, k]`,
-            padded with -1.
+        landing: Cells where a fixed spawn can appear, in order of preference, int64 `[4, k]`. Each
+            direction has a row, padded with -1.
 
     Raises:
         RulesError: If tiles could grow beyond `MAX_INT64_RANK`.

@@ -71,7 +71,7 @@ class GameVecEnv(VecEnv):
         self._actions = actions
 
     def step_wait(self) -> tuple[Array, Array, Array, list[Info]]:
-        """Play the stored actions; add the entries of `Monitor` to the infos of finished games."""
+        """Play the stored actions. Finished games have the same `infos` as those of `Monitor`."""
         observations, rewards, ends, cuts, infos = self.envs.step(self._actions)
         self._masks = infos["action_mask"]
         self._lengths += 1

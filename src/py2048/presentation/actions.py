@@ -59,7 +59,7 @@ animation | Animation | x X |  | X | motion | Switch the animation off or on
 full_screen | Full screen |  | F11 | F11 |  | Fill the screen, or not
 quit | Quit | q Q ctrl+q |  | Q | quit | Quit; the game is kept
 [Learn]
-hint | Hint | question_mark |  | ? | hint | Show the best move and what the others lose
+hint | Hint | question_mark |  | ? | hint | Show the best move and how the others compare
 autoplay | Watch it play | space |  | Space | watch | Let the computer play; any move stops it
 faster | Faster | plus equals_sign | KP_Add | + | faster | Let it play faster
 slower | Slower | minus | KP_Subtract | - | slower | Let it play slower

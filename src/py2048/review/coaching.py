@@ -404,7 +404,7 @@ class LevelJudge(Judge):
         return self.judge(Position(ply, board, score, played)).review()
 
     def judge(self, position: Position) -> Judgement:
-        """Judge a position with the number of playouts for a hint.
+        """Judge a position with as many playouts as a hint needs.
 
         A review can add playouts later.
         """

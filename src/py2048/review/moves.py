@@ -109,7 +109,7 @@ class MoveReview:
         loss: Difference from the value of the best move, which is never negative.
         share: The loss as a fraction, from 0 to 1. The fraction is relative to the expected final
             score if values are points, and otherwise to the best value.
-        stake: The `share` that a random legal move would have on average.
+        stake: The average `share` of all legal moves.
         accuracy: Accuracy of the move, 0 to 100, computed from `share` and `stake`.
         grade: Grade of the move.
         luck: How much the spawn increased the value, compared with the mean over all spawns.

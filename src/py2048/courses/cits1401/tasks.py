@@ -471,7 +471,7 @@ def _impossible_direction(driver: WindowDriver, seen: ObservedGames) -> Directio
 
 
 def _rate_room(board: Board) -> tuple[int, int]:
-    """Return the total of empty cells now and after each move, and the number of legal moves."""
+    """Count the empty cells before and after each legal move; also return the number of moves."""
     nexts = [after(board, way) for way in board.legal_directions()]
     return len(board.empty_cells()) + sum(len(b.empty_cells()) for b in nexts), len(nexts)
 

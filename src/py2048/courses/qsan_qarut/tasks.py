@@ -285,7 +285,7 @@ OVER_WORDS = (
 
 
 def announces_in(words: str, text: str, flags: str = "False") -> bool:
-    """Return whether text matches `words` outside of flags such as `finished: False`."""
+    """Return whether a text matches `words`. Flags such as `finished: False` are ignored."""
     told = re.sub(rf"\b\w+(\W{{1,3}}|\s*[-=]+>\s*)({flags})\b", "", text)
     return bool(re.search(words, told, re.IGNORECASE))
 

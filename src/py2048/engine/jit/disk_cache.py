@@ -190,8 +190,7 @@ def _stub_bitcode(bitcode: bytes) -> bytes:
 def _link_later(library: Any, bitcode: bytes) -> None:
     """Delay parsing the bitcode of `library` until another library links it."""
     parse = importlib.import_module("llvmlite.binding").parse_bitcode
-    # Fail here if this version of Numba links libraries in another way, because the linked code
-    # could be wrong.
+    # A version of Numba without this method might link wrong code, so stop here.
     assert callable(library._get_module_for_linking)
     library._get_module_for_linking = cache(partial(parse, bitcode))
 

@@ -211,7 +211,7 @@ def memory_at(dtype: Any, address: Int, count: Int) -> NDArray[Any]:
 def address_of(array: NDArray[Any]) -> int:
     """Return the address of an array's memory.
 
-    `memory_at` can view this memory with another type.
+    `memory_at` can view this memory as an array of another type.
 
     A kernel that uses ``array.view`` loads part of Numba's compiler, even if the kernel is cached.
     """

@@ -79,7 +79,7 @@ class PackedBoardSpec(NamedTuple):
 
 
 class CellBoardSpec(NamedTuple):
-    """The shape of boards that are stored as ranks, and the network's tuples on these boards."""
+    """The shape of boards stored with one rank per cell, and the network's tuples for them."""
 
     rows: Int
     columns: Int

@@ -271,7 +271,7 @@ def evaluate(
     later: Mapping[int, tuple[Path, Sequence[Path]]],
     earlier: Mapping[Edge, Sequence[Path]],
 ) -> list[Path]:
-    """Run a backward task: write the answers for earlier shards, then a shard's values.
+    """Run the backward task of one shard: write answers for earlier shards, then its own values.
 
     Args:
         plan: The problem to solve and the folder that all processes share.
@@ -279,7 +279,7 @@ def evaluate(
         keys: File with the shard's keys.
         later: For each spawned tile (0 for a slide), the file with the shard's successors and the
             files with the later layer's answers.
-        earlier: For each edge, the files with the successors that the earlier layer's shards found.
+        earlier: For each edge, the files of successors that the shards of the earlier layer wrote.
     """
     boards = read_array(keys)
     known = {tile: successor_values(plan, shard, *files) for tile, files in later.items()}

@@ -111,7 +111,7 @@ class Backend:
         return await self._admission.do(door, caller, _with_games, self._database, call, *args)
 
     async def write(self, door: str, caller: Caller, call: Callable[..., _T], *args: object) -> _T:
-        """Run a call with the game service in a thread of this process.
+        """Call a function with the game service, in a thread of this process.
 
         Raises:
             ActionRejected: If the address has used up its processor time (``busy``).
