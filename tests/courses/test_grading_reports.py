@@ -275,3 +275,4 @@ def test_the_gradebook_on_80_columns_has_names_and_totals():
     text = console.export_text()
     assert re.search(r"maria-manuela-fernandes │ +110 │ 2, 4, 6, 8, 10, 12", text)
     assert max(map(len, text.splitlines())) <= 80
+    assert text.endswith("\n")
