@@ -78,7 +78,10 @@ def test_tile_rates_count_games(largest):
 
 
 def test_the_text_has_every_number():
-    """The text report aligns its columns for names of any length."""
+    """The text report aligns its columns, and names rules that are no preset in full."""
+    changed = get_rules("classic:target=512,end=target")
+    title = text_report(Results(Tournament(("greedy",), changed, 4, seed=1), []))
+    assert title.startswith(f"{changed}, 4 games each, seed 1")
     text = text_report(results(FIRST, SECOND))
     assert "2x4, 4 games each, seed 1" in text
     blocks = [block.splitlines() for block in text.split("\n\n")][1:]
