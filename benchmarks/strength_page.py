@@ -163,7 +163,7 @@ def training_table() -> str:
     data = json.loads(path.read_text(encoding="utf-8"))
     judged = f"{data['mean']:,.0f} ± {data['error']:,.0f} over {data['games']:,} games"
     means = table(["minutes", *curves], cells)
-    return f"{means}\n\nAfter training, with learning turned off, the mean score was {judged}."
+    return f"{means}\n\nWithout learning, py2048's trained network has a mean score of {judged}."
 
 
 def machine_text() -> str:

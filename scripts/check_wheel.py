@@ -106,7 +106,7 @@ def check_entry(environment: Path) -> None:
 
 
 def install(folder: Path, *wheels: Path) -> Path:
-    """Install wheels into a new or existing environment; return its folder of programs."""
+    """Install wheels into a new or existing environment; return the folder with its programs."""
     programs = folder / ("Scripts" if os.name == "nt" else "bin")
     if not folder.exists():
         run(sys.executable, "-m", "venv", folder)

@@ -3,8 +3,8 @@
     count_lines.py            each package, and other Python and JavaScript
     count_lines.py --files    every file as well
 
-`tests/test_architecture.py` compares the counts with budgets. Programs that students might hand in,
-in the folders `tests/courses/*/right`, are data of the tests and do not count.
+`tests/test_architecture.py` compares the counts with budgets. The sample submissions in
+`tests/courses/*/right` are test data and are not counted.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Take the documentation's screenshots of the web, the window and the terminal (`make looks`).
+"""Take the screenshots of web pages, window and terminal for the documentation (`make looks`).
 
 All screenshots show the same game and are written to `docs/images` or to the given folder. The
 window needs a display, for example from ``xvfb-run``.

@@ -3,8 +3,8 @@
 Usage: make_best_moves.py SIZE FILE
 
 Solves the classic rules on a board of SIZE, such as 2x4, and writes the best move of every position
-to FILE. The script created the files in ``src/py2048/players/solving/data``. It takes a few minutes
-for 3x3.
+to FILE. The script created the files in ``src/py2048/players/solving/data``. The script takes a few
+minutes for 3x3.
 """
 
 from __future__ import annotations
@@ -61,19 +61,19 @@ ORDER_SEED = 1
 """Seed of the random order in which boards are used for training."""
 
 PART = 4096
-"""Approximate number of keys per part. Each part is a system of equations."""
+"""Approximate number of keys per part. A separate system of equations is solved for each part."""
 
 SURE = np.float32(0.001)
 """Smaller gradients cause no training step."""
 
 SEEDS = 6
-"""Number of seeds to try before a part gets more columns."""
+"""Number of seeds to try for a part before its number of columns is increased."""
 
 BLOCK = 1 << 20
 """Boards per training call."""
 
 BUCKETS = 64
-"""Number of ranges of leads, each of which has a number of filter bits."""
+"""Number of ranges into which leads are divided; each range has its own number of filter bits."""
 
 MAX_BITS = 14
 
@@ -131,7 +131,7 @@ def best_moves(solution: Solution, covered: int) -> Iterator[tuple[Words, Bytes]
 
 
 def trained(solution: Solution, radix: int, boards: Words, masks: Bytes) -> Predictor:
-    """Train a predictor for a solution's boards, or return one without preferences.
+    """Train a predictor for a solution's boards; without a plan, return an empty predictor.
 
     Args:
         solution: The solution.
@@ -348,7 +348,8 @@ def solve_part(
 
     Args:
         starts: First bit of each equation.
-        picks: Mask of the 64 bits from there that are in the equation, always including the first.
+        picks: For each equation, a mask of the 64 bits that start there; the first bit is always
+            set.
         bits: Exclusive or of these bits.
         width: Number of bits.
         first: Offset of the part's bits in `words`.

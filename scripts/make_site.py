@@ -4,8 +4,8 @@
 
 The pages are made from the templates, styles and modules of the server's pages, without the parts
 that need a server. The pages must also work as local files, from which browsers load no modules, so
-import maps contain each module as a data URL. All browsers since 2023 support this, so no bundler
-is needed.
+import maps contain each module as a data URL. All browsers released since 2023 support import maps,
+so no bundler is needed.
 """
 
 from __future__ import annotations
@@ -83,8 +83,8 @@ def build(folder: Path) -> None:
             files[home[code]] = render_text("play.html", **facts).encode()
             facts |= {"versions": puzzle, "modules": module_names("page", "solve")}
             files[puzzle[code]] = render_text("puzzle.html", **facts).encode()
-    for name in ("digits.ttf", *(icon["src"] for icon in manifest["icons"])):
-        address(name)
+    for icon in manifest["icons"]:
+        address(icon["src"])
     files["worker.js"] = _worker(files)
     for name, content in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -95,7 +95,7 @@ def _worker(files: dict[str, bytes]) -> bytes:
     """Return the service worker, which keeps all files except for most networks."""
     later = "networks/"
     kept = [name for name in files if not name.startswith(later) or name.endswith("classic.js")]
-    kept.sort(key=lambda name: name != "index.html")  # the first file is served for the folder
+    kept.sort(key=lambda name: name != "index.html")  # the folder's URL returns the first file
     version = hashlib.sha256(repr(sorted(files.items())).encode()).hexdigest()[:12]
     call = json.dumps([version, kept, later])
     return assets().content("js/site-worker.js") + f"serve(...{call});\n".encode()

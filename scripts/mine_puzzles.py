@@ -8,22 +8,22 @@ pack to the package. Without LOG, the existing puzzles are rated and judged agai
 
 Positions come from games by players of all strengths, with some random moves. A position is kept if
 every move except the best loses at least the fraction `CLEAR` of the best move's value. On 3x3 the
-values come from the exact solution (--solution, from py2048 solve 3x3 -o FILE). On other boards
-they come from expectimax with the network, which must choose the same move at depths 2, 3 and 4 (on
-5x5, at depths 2 and 3). The values are those of the deepest search. Games that the network plays
-from the position must confirm the move (`is_best_by_play`), as must any endgame table in the data
-folder that covers the position. The shipped pack was checked with L3-256, 442-256 and 442-64. The
-pack records the weights with which it was mined. If the weights change, the pack must be mined
-again.
+values come from the exact solution (--solution, from py2048 solve 3x3 -o FILE). On other boards,
+the values come from expectimax with the network, which must choose the same move at depths 2, 3 and
+4 (on 5x5, at depths 2 and 3). The values are those of the deepest search. The network also plays
+games from the position, which must confirm the move (`is_best_by_play`). If the data folder
+contains an ending table for the position, the table must confirm the move as well. The shipped pack
+was checked with the ending tables L3-256, 442-256 and 442-64. The pack records the weights with
+which it was mined. If the weights change, the pack must be mined again.
 
 Ratings are computed from the probability that a player of level `CASUAL` finds the best move
 (`chance_to_find`). On Elo's scale, a rating of r means odds of 10^((r - a) / 400) against a player
 rated a. The mean rating of the pack is `MEAN`. Answers by players then change the ratings; see
 `PuzzleBook`.
 
-Games that players of level `PRACTISED` continue show the reason against the most tempting wrong
-move. A puzzle is dropped if these players clearly do better after another move than after the best
-move.
+Simulated players of level `PRACTISED` continue the game after each move. Their games show why the
+most tempting wrong move is worse. A puzzle is dropped if the players clearly do better after
+another move than after the best move.
 """
 
 from __future__ import annotations
@@ -243,7 +243,7 @@ def lead(ours: list[float], theirs: list[float]) -> float:
 
 
 def judged(puzzle: Puzzle) -> Puzzle | None:
-    """Return a puzzle with the models' rating and reason, or `None` if they find a better move."""
+    """Rate a puzzle and find its reason; return `None` if simulated players have a better move."""
     network = evaluation_of(puzzle.rules)
     assert isinstance(network, Network)
     values = Expectimax(puzzle.rules, network.value, 1).rate(puzzle.board)
@@ -276,7 +276,7 @@ def chance_to_find(values: Mapping[Direction, float], best: Direction, share: fl
 
 
 def centred(found: list[Puzzle]) -> list[Puzzle]:
-    """Shift ratings to the mean of a pack."""
+    """Shift ratings so that their mean is `MEAN`."""
     shift = round(MEAN - np.mean([puzzle.rating for puzzle in found]))
     return [replace(puzzle, rating=puzzle.rating + shift) for puzzle in found]
 

@@ -70,7 +70,7 @@ def survivors(path: Path, tests: Sequence[str], count: int, seed: int) -> list[s
         SystemExit: If the tests fail without a mutant.
     """
     options = "-m pytest -q -x -p no:randomly -p no:cacheprovider"
-    source = Path("src").resolve()  # also for processes that tests start in other folders
+    source = Path("src").resolve()  # absolute, because tests start processes in other folders
     command = f"env PYTHONPATH={source} PYTHONDONTWRITEBYTECODE=1 {sys.executable} {options} "
     command += shlex.join(tests)
     began = time.monotonic()

@@ -1,8 +1,8 @@
-"""Count the calls of one move, made by a key on a screen and by a message to the server.
+"""Count the function calls of a move, both from a key press and from a message to the server.
 
 The script prints the number of calls to py2048's functions by file, from the key or the message to
-the answer, including calls in the threads that save the move. The figures belong to the median of
-`TRACED` moves, after `WARM_UP` moves that import modules and fill caches.
+the answer, including calls in the threads that save the move. The numbers are those of the median
+of `TRACED` moves, measured after `WARM_UP` moves that import modules and fill caches.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Give the pages the look of the game.
 
-Each build gets the style sheets, digits and scripts of the game's own pages, so colours, type and
+Each build gets the style sheets and scripts of the game's own pages, so colours, type and
 spaces are defined only once.
 """
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
 DOCS = Path(__file__).resolve().parent.parent
-FILES = "css/themes.css", "css/base.css", "digits.ttf", "js/theme-early.js"
+FILES = "css/themes.css", "css/base.css", "js/theme-early.js"
 SCROLLERS = re.compile(r'(<table class="docutils.*?</table>)', re.DOTALL)
 BY_DAY = re.compile(r'<img ([^>]*)-light\.png"([^>]*)>')
 BY_DAY_OR_NIGHT = r'<img class="by-day" \1-light.png"\2><img class="by-night" \1-dark.png"\2>'

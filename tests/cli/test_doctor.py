@@ -43,6 +43,9 @@ def test_it_counts_the_games_and_speaks_the_readers_language(capsys, monkeypatch
     monkeypatch.setenv("LANGUAGE", "pt")
     assert main(["doctor"]) == 0
     assert re.search("✓ jogos +1, íntegros e graváveis; .*, 0,. MB\n", capsys.readouterr().out)
+    monkeypatch.setenv("PY2048_DATABASE_URL", "sqlite://")
+    assert main(["doctor"]) == 0
+    assert re.search("✓ jogos +0, íntegros e graváveis; [^,]*\n", capsys.readouterr().out)
 
 
 def test_what_was_set_up_and_is_broken_is_status_1(capsys, monkeypatch, tmp_path, data_folder):

@@ -22,7 +22,7 @@ from py2048.engine import jit
 from py2048.engine._batch_kernels import BatchState
 from py2048.engine.jit import disk_cache
 
-HELPERS = """
+HELPERS = '''
     from py2048.engine.jit import kernel
     import numpy as np
     FACTOR = np.int64({factor})
@@ -30,8 +30,9 @@ HELPERS = """
 
     @kernel(inline=True)
     def scaled(value):
+        """{docstring}"""
         return NUMBER(value * FACTOR + {offset})
-"""
+'''
 MAIN = """
     import helper_kernels
     from helper_kernels import scaled
@@ -54,8 +55,8 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def write_helper(folder: Path, factor: int = 10, offset: int = 1) -> None:
-    text = textwrap.dedent(HELPERS).format(factor=factor, offset=offset)
+def write_helper(folder: Path, factor: int = 10, offset: int = 1, docstring: str = "") -> None:
+    text = textwrap.dedent(HELPERS).format(factor=factor, offset=offset, docstring=docstring)
     (folder / "helper_kernels.py").write_text(text)
 
 
@@ -92,6 +93,7 @@ def test_editing_a_helper_in_another_file_recompiles(project):
     assert run(project) == (24, 0)
     write_helper(project, factor=100, offset=2)
     assert run(project) == (204, 0)
+    write_helper(project, factor=100, offset=2, docstring="Another docstring.")
     assert run(project) == (204, 1)
     assert len(cached_files(project)) == 1
 

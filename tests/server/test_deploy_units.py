@@ -42,7 +42,7 @@ def test_what_the_page_says_of_the_units_and_of_nginx_is_so() -> None:
     assert "--log-level warning" in unit
     assert "MemoryMax=4G\n" in unit
     page = (DEPLOY.parent / "docs" / "how-to" / "run-a-server.md").read_text()
-    assert "The unit logs at the level `warning`, gives the server at most 4 GB of memory" in page
+    assert "sets the log level to `warning`, gives the server at most 4 GB of memory" in page
     nginx = page.split("```nginx")[1].split("```")[0]
     denied = re.search(r"location ~ (\S+) \{\s+deny all;", nginx)
     assert denied is not None

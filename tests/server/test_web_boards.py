@@ -109,7 +109,7 @@ async def test_who_looks_at_the_ranks_finds_an_own_place(web_server: WebServer) 
     board = ". ".join(f"Row {n}: {', '.join(str(tile or 'empty') for tile in row)}"
                       for n, row in enumerate(over["board"], 1))  # fmt: skip
     assert board in page
-    assert "Take a name" in stranger
+    assert "Create an account" in stranger
 
 
 async def test_a_day_says_how_all_did(tmp_path: Path) -> None:

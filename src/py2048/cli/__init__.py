@@ -1,4 +1,4 @@
-"""The command ``py2048``. Errors are reported on a single line and by the exit status."""
+"""The command ``py2048``. Errors are printed on a single line and set the exit status."""
 
 from __future__ import annotations
 

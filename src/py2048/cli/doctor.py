@@ -104,9 +104,9 @@ def _games() -> str:
         store.settings.check_writable()
         begun = store.games.select(limit=10**9, with_turns=False)
         count = len(begun) + len(store.records.select(limit=10**9))
-        size = number(file.stat().st_size / 1e6, 1) if file.exists() else "?"
-        text = _("{count}, whole and writable; {name}, {size} MB")
-        return text.format(count=number(count), size=size, name=store.name)
+        text = _("{count}, whole and writable; {name}").format(count=number(count), name=store.name)
+        is_own_file = not os.environ.get(URL_VARIABLE)
+        return text + (f", {number(file.stat().st_size / 1e6, 1)} MB" if is_own_file else "")
 
 
 def _networks() -> str:

@@ -1,7 +1,7 @@
 """The reference implementation of sliding, and the immutable `Board` built on it.
 
-All faster engines are tested against the functions here. These functions use plain tuples without
-NumPy or Numba, handle any board size and tile value exactly, and are written for readability.
+All faster engines are tested against the functions here. The functions are written for readability,
+use plain tuples without NumPy or Numba, and handle any board size and tile value exactly.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def slide_line(line: Line, merging: Merging = Merging.ONCE) -> LineSlide:
 
 
 def lines(rows: Rows, direction: Direction) -> Rows:
-    """Return the lines along `direction`, each starting at the cell that tiles slide towards."""
+    """Return the rows or columns along `direction`, from the cell that tiles slide towards."""
     along = tuple(zip(*rows, strict=True)) if direction.is_vertical else rows
     return along if direction.is_forward else tuple(line[::-1] for line in along)
 
@@ -92,12 +92,15 @@ def slide(rows: Rows, direction: Direction, merging: Merging = Merging.ONCE) -> 
 
 
 def legal_directions(rows: Rows) -> tuple[Direction, ...]:
-    """Return the directions that change `rows`, which do not depend on the merge rule."""
+    """Return the directions in which a slide changes `rows`.
+
+    The merge rule does not affect the result.
+    """
     return tuple(direction for direction in Direction if slide(rows, direction)[0] != rows)
 
 
 def has_equal_neighbours(rows: Rows) -> bool:
-    """Return whether any neighbouring cells are equal, so a full board still has a legal move."""
+    """Return whether any two neighbouring cells are equal; if so, a full board has a legal move."""
     along = (*rows, *zip(*rows, strict=True))
     return any(one == other for line in along for one, other in pairwise(line))
 
@@ -113,7 +116,10 @@ def symmetries(rows: Rows) -> Iterator[Rows]:
 
 
 def canonical(rows: Rows) -> Rows:
-    """Return the smallest symmetric image of `rows`, which is the same for all of its images."""
+    """Return the smallest rotation or reflection of `rows`.
+
+    All symmetric images of a board have the same canonical form.
+    """
     return min(symmetries(rows))
 
 
@@ -126,7 +132,7 @@ _LINE_CACHE_SIZE = 1 << 14
 def _cached_slide(merging: Merging, is_forward: bool) -> Callable[[Line], LineSlide]:
     """Return a cached function that slides a line in one direction.
 
-    In the results, `steps` always count cells from the first cell.
+    For both directions, `steps` count cells from the first cell of the line.
     """
     step = 1 if is_forward else -1
 
@@ -152,7 +158,7 @@ _CACHED_SLIDES = {
 
 @lru_cache(_LINE_CACHE_SIZE)
 def _mobility(line: Line) -> int:
-    """Return the possible slides as bits: bit 0 towards the first cell, bit 1 towards the last."""
+    """Return whether tiles can slide towards the first cell (bit 0) and the last cell (bit 1)."""
     bits = 0
     for one, other in pairwise(line):
         if other and one in (0, other):
@@ -387,7 +393,7 @@ class Slide:
 
     @property
     def motions(self) -> tuple[Motion, ...]:
-        """The motion of every tile, line by line, starting at the wall."""
+        """The motion of each tile, line by line, starting at the wall that tiles slide towards."""
         rows, direction = self.before._rows, self.direction
         along = zip(*rows) if direction.is_vertical else rows  # noqa: B905 - same length
         motions: list[Motion] = []
@@ -406,7 +412,7 @@ def _motions(direction: Direction, index: int, line: Line, merging: Merging) -> 
 
 
 def checked_cell(cell: Any) -> Cell:
-    """Return `cell` as a pair of ints; it may lie outside the board.
+    """Return `cell` as a pair of ints, without checking whether it lies on the board.
 
     Raises:
         BoardError: If `cell` is not a pair of whole numbers.

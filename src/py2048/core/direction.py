@@ -10,7 +10,7 @@ from py2048.core.errors import DirectionError, check_kind, did_you_mean, shown
 class Direction(Enum):
     """A direction to slide in.
 
-    All array interfaces use the values, 0 to 3, as direction numbers.
+    Arrays store a direction as its value, 0 to 3.
 
     Attributes:
         is_vertical: Whether tiles move along columns.
@@ -24,14 +24,14 @@ class Direction(Enum):
     RIGHT = 3
 
     def __init__(self, number: int) -> None:
-        # Stored as attributes because every slide reads them, and properties would be slower.
+        # Use attributes rather than properties, because every slide reads them.
         self.is_vertical = number < 2
         self.is_forward = number % 2 == 0
         self.letter = "UDLR"[number]
         self._text = self._name_.lower()
 
-    # Members compare by identity. `Enum.__hash__` is implemented in Python and would slow down
-    # every slide.
+    # Members compare by identity. The default `Enum.__hash__` is written in Python and would slow
+    # down every slide.
     __hash__ = object.__hash__
 
     @classmethod
@@ -43,7 +43,8 @@ class Direction(Enum):
         """Parse a direction, ignoring case; a `Direction` is returned unchanged.
 
         Accepts names (``left``), first letters (``L``), compass points (``W`` for west) and arrows
-        (``←``). Key bindings such as WASD belong to the front ends.
+        (``←``). Keys such as W, A, S and D are not accepted; each front end maps keys to directions
+        itself.
 
         Raises:
             DirectionError: If `text` is not a direction.

@@ -20,8 +20,8 @@
     │   └── StaleGameError                a write based on an outdated game
     └── MissingExtraError  (ImportError)  an optional library that is not installed
 
-Each message is a single line that names the offending value, what is wrong with it and how to fix
-it, so a front end can print it unchanged.
+Each message names the invalid value, the problem and the solution on a single line, so a front end
+can print the message unchanged.
 """
 
 from __future__ import annotations
@@ -40,55 +40,55 @@ class Py2048Error(Exception):
 
 
 class RulesError(Py2048Error, ValueError):
-    """Rules are not playable, or their text cannot be parsed."""
+    """Raised if rules are not playable, or if their text cannot be parsed."""
 
 
 class BoardError(Py2048Error, ValueError):
-    """A board is invalid: it has ragged rows, a value that is not a tile, or only one cell."""
+    """Raised if a board has ragged rows, a value that is not a tile, or only one cell."""
 
 
 class DirectionError(Py2048Error, ValueError):
-    """A direction is unknown."""
+    """Raised if a direction is unknown."""
 
 
 class SeedError(Py2048Error, ValueError):
-    """A seed is not a whole number from 0 to 2**64 - 1."""
+    """Raised if a seed is not a whole number from 0 to 2**64 - 1."""
 
 
 class IllegalMoveError(Py2048Error):
-    """A move changes nothing."""
+    """Raised if a move changes nothing."""
 
 
 class GameOverError(IllegalMoveError):
-    """A move is attempted after the game has ended."""
+    """Raised if a move is attempted after the game has ended."""
 
 
 class RecordError(Py2048Error, ValueError):
-    """A record cannot be read, or contains a turn that its rules do not allow."""
+    """Raised if a record cannot be read, or contains a turn that its rules do not allow."""
 
 
 class PlayerError(Py2048Error, ValueError):
-    """A player is unknown, is misconfigured, or chose an illegal move."""
+    """Raised if a player is unknown, is misconfigured, or chose an illegal move."""
 
 
 class WeightsError(Py2048Error, ValueError):
-    """A weights file is damaged or was trained for other rules."""
+    """Raised if a weights file is damaged or was trained for other rules."""
 
 
 class SolvingError(Py2048Error, ValueError):
-    """Rules or a goal cannot be solved, or a saved solution cannot be used."""
+    """Raised if rules or a goal cannot be solved, or if a saved solution cannot be used."""
 
 
 class CourseError(Py2048Error, ValueError):
-    """A course, starter or submission cannot be processed."""
+    """Raised if a course, starter or submission cannot be processed."""
 
 
 class TournamentError(Py2048Error, ValueError):
-    """A tournament cannot be run, or its log or submission cannot be used."""
+    """Raised if a tournament cannot be run, or if its log or submission cannot be used."""
 
 
 class ClientError(Py2048Error):
-    """A py2048 server is unreachable or refused a request.
+    """Raised if a py2048 server is unreachable or refused a request.
 
     Attributes:
         status: HTTP status code, or 0 if the server did not answer.
@@ -104,7 +104,7 @@ class ClientError(Py2048Error):
 
 
 class StorageError(Py2048Error):
-    """The store cannot be opened, read or written.
+    """Raised if the store cannot be opened, read or written.
 
     Attributes:
         kind: ``full``, ``read-only``, ``locked``, ``unreachable`` or similar if the whole store is
@@ -117,11 +117,11 @@ class StorageError(Py2048Error):
 
 
 class StaleGameError(StorageError):
-    """The game was changed by another process since it was read."""
+    """Raised if another process changed the game after this process read it."""
 
 
 class MissingExtraError(Py2048Error, ImportError):
-    """A feature needs an optional library that is not installed."""
+    """Raised if a feature needs an optional library that is not installed."""
 
 
 @contextmanager
@@ -129,7 +129,7 @@ def extra_for(what: str, extra: str) -> Iterator[None]:
     """Raise `MissingExtraError` if the import of an optional library fails.
 
     Args:
-        what: Name of the feature that needs the library; the message begins with it.
+        what: Name of the feature that needs the library, at the beginning of the message.
         extra: The py2048 extra that installs the library.
     """
     try:
@@ -145,7 +145,7 @@ def extra_for(what: str, extra: str) -> Iterator[None]:
 
 
 def missing_compiler() -> str:
-    """Return the command that installs Numba, or an empty string if it is installed."""
+    """Return the command that installs Numba, or an empty string if Numba is installed."""
     if find_spec("numba") is not None:
         return ""
     from py2048.core.installation import install_line
@@ -154,7 +154,7 @@ def missing_compiler() -> str:
 
 
 def need_compiler(what: str) -> None:
-    """Raise `MissingExtraError` if Numba is missing, for work that is too slow without Numba.
+    """Raise `MissingExtraError` if Numba is missing, because the work would take too long.
 
     Raises:
         MissingExtraError: If Numba is not installed.
@@ -167,7 +167,7 @@ def shown(value: object) -> str:
     """Return a one-line ``repr`` of `value`, truncated for use in a message."""
     try:
         text = " ".join(repr(value).split())
-    except ValueError:  # Python limits the number of digits in a printed integer
+    except ValueError:  # raised for integers with thousands of digits
         return f"a value with too many digits ({type(value).__name__})"
     return text if len(text) <= MAX_SHOWN_LENGTH else f"{text[:MAX_SHOWN_LENGTH]}…"
 
@@ -180,9 +180,11 @@ def check_kind(value: object, kind: Any, error: type[Py2048Error], wanted: str) 
 
 @contextmanager
 def os_errors_as(kind: type[Py2048Error], what: str) -> Iterator[None]:
-    """Convert operating-system errors to `kind`; the message begins with `what`, the failed action.
+    """Convert operating-system errors to exceptions of type `kind`.
 
-    The `ValueError` that Python raises for paths with a NUL or a surrogate is also converted.
+    The message begins with `what`, a description of the failed action.
+
+    A `ValueError` caused by a NUL character or a lone surrogate in a path is also converted.
     """
     try:
         yield

@@ -1,17 +1,19 @@
 """Provably fair games: all tiles are drawn from a secret that the server commits to in advance.
 
-The commitment is the SHA-256 hash of the secret (32 random bytes). Draw number `counter` of a game
-is the first 8 bytes of HMAC-SHA256(secret, counter as 8 bytes), read as a big-endian number.
-Counters and draws have the same meaning as in `py2048.core.rng`. Nobody can predict a draw without
-the secret, and the secret cannot be replaced without breaking the commitment. Once the secret is
-revealed at the end of the game, anyone can verify every tile with `check_fair`.
+The commitment is the SHA-256 hash of the secret (32 random bytes). The random number for a
+`counter` is the first 8 bytes of HMAC-SHA256(secret, counter as 8 bytes), read as a big-endian
+number. `py2048.core.rng` defines the counters and how random numbers select tiles. Nobody can
+predict a tile without the secret, and the secret cannot be replaced without breaking the
+commitment. Once the secret is revealed at the end of the game, anyone can verify every tile with
+`check_fair`.
 
-All games of a daily challenge share one secret, which starts with ``daily-``. Draws with this
-secret also depend on the board: the HMAC message is the counter followed by the tiles on the board,
-8 bytes per cell, row-major. Players who make the same moves get the same tiles. Watching another
-player's game reveals nothing about the tiles that follow other moves. The secret is revealed one
-day after the day ends. The secret of a battle starts with ``battle-``. Draws with this secret also
-depend on the board, and the secret is revealed when the battle is over.
+All games of a daily challenge share one secret, which starts with ``daily-``. The random numbers of
+a daily challenge also depend on the board. The HMAC message is the counter followed by the tiles on
+the board, 8 bytes per cell, row-major. Players who make the same moves get the same tiles. Watching
+another player's game reveals nothing about the tiles that follow other moves. The secret of a daily
+challenge is revealed one day after the day ends. The secret of a battle starts with ``battle-``.
+The random numbers of a battle also depend on the board, and the secret is revealed when the battle
+is over.
 """
 
 from __future__ import annotations
@@ -30,7 +32,10 @@ from py2048.core.rules import Rules
 
 _SECRET_BYTES = 32
 DAILY, BATTLE = "daily-", "battle-"
-"""Prefixes of secrets that several games share. Their draws also depend on the board."""
+"""Prefixes of secrets that several games share.
+
+The random numbers of daily challenges and battles also depend on the board.
+"""
 
 
 def new_secret(prefix: str = "") -> str:
@@ -48,7 +53,9 @@ def commitment_of(secret: str) -> str:
 
 
 def derived_secret(secret: str, number: int) -> str:
-    """Return the secret of game `number` in a series, without revealing any other secret.
+    """Derive the secret of game `number` in a series.
+
+    A derived secret reveals nothing about the other secrets of the series.
 
     Raises:
         RecordError: If the secret is not hexadecimal.
@@ -57,7 +64,7 @@ def derived_secret(secret: str, number: int) -> str:
 
 
 def draws_of(secret: str) -> Draws:
-    """Return the draw function for games with this secret.
+    """Return the function that draws random numbers with this secret.
 
     Raises:
         RecordError: If the secret is not hexadecimal.
@@ -88,7 +95,7 @@ def check_fair(record: Record, secret: str, commitment: str | None = None) -> No
 
     Raises:
         RecordError: If the secret does not match the commitment, the record breaks its rules, or a
-            tile differs from the draw. The message names the turn.
+            tile was not drawn from the secret. The message names the turn.
     """
     if commitment is not None and not hmac.compare_digest(commitment_of(secret), commitment):
         raise RecordError(
@@ -108,7 +115,7 @@ def check_draws(secret: str, rules: Rules, start: Board | None, turns: Iterable[
         turns: The turns of the game.
 
     Raises:
-        RecordError: At the first tile that differs from the draw.
+        RecordError: If a tile was not drawn from the secret.
     """
     draws, ply = draws_of(secret), 0
     if start is not None and start_from(rules, draws) != start:
@@ -123,7 +130,7 @@ def check_draws(secret: str, rules: Rules, start: Board | None, turns: Iterable[
 
 
 def revelation_of(day: str) -> datetime:
-    """Return when a daily challenge's secret is revealed, one day after the challenge ends.
+    """Return the time at which a daily challenge's secret is revealed.
 
     The extra day lets players finish games they began in the last minute.
     """
@@ -131,7 +138,7 @@ def revelation_of(day: str) -> datetime:
 
 
 def sealed_until(day: str | None) -> date | None:
-    """Return when a day's games become public, or None if they are public already."""
+    """Return the date on which a day's games become public, or None if they are public already."""
     if not day:
         return None
     revealed = revelation_of(day)
@@ -141,7 +148,7 @@ def sealed_until(day: str | None) -> date | None:
 def public_secret(secret: str, day: str | None, *, is_over: bool) -> str | None:
     """Return a game's secret if it is public, otherwise None.
 
-    The secret of a battle is never returned: the battle's page reveals it when all games are over.
+    The secret of a battle is never returned; the battle's page reveals it after the last game.
     """
     is_public = is_over and not secret.startswith(BATTLE) and not sealed_until(day)
     return secret if is_public else None

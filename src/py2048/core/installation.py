@@ -21,7 +21,7 @@ STRONG = "strong"
 def install_line(extra: str = "", *, repair: bool = False) -> str:
     """Return the command line that installs an extra into this copy of py2048.
 
-    The command uses pip, uv, pipx or uvx. It installs py2048 from the same source as this copy: a
+    The command uses pip, uv, pipx or uvx, and installs py2048 from the same source as this copy: a
     checkout, a wheel or a package index.
 
     Args:

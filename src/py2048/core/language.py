@@ -10,7 +10,7 @@ Text is marked where it is written, and translated where it is displayed:
 '1,200 moves'
 >>> LABEL = N_("Undo")  # only marked; `_(LABEL)` translates it
 
-Never call `_` at import time. On a server, each request or socket has its own language
+Never call `_` at import time. On a server, each request or WebSocket has its own language
 (`use_language`). In a window or terminal, the whole process uses one language (`set_language`).
 """
 
@@ -42,7 +42,7 @@ def language() -> str:
 
 
 def set_language(code: str) -> None:
-    """Set the process-wide language; `use_language` overrides it."""
+    """Set the process-wide language; `use_language` overrides this setting."""
     global _process_language  # noqa: PLW0603 (a window or terminal has a single user)
     _process_language = code
 

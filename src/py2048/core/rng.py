@@ -1,9 +1,9 @@
 """The random number generator for start tiles and spawns, specified bit for bit.
 
-The generator is counter-based: draw number `counter` of a game is a pure function of the seed and
-the counter. So any machine can reproduce any turn without its history, and compiled batches draw
-exactly the same tiles. The mixing function is the SplitMix64 finaliser (Steele, Lea & Flood, "Fast
-splittable pseudorandom number generators", OOPSLA 2014).
+The generator is counter-based: each random number (*draw*) is a pure function of the seed and a
+counter. Any machine can therefore reproduce any turn without replaying the game, and compiled
+batches draw exactly the same tiles. The mixing function is the SplitMix64 finaliser (Steele, Lea &
+Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
 
 =============================  ===========================================================
 draw                           value (all arithmetic modulo 2**64)
@@ -18,7 +18,8 @@ tile of a draw                 `pick_high` among the integer weights
 cell of a draw                 `pick_low` among the empty cells, row-major
 =============================  ===========================================================
 
-Scaling a 32-bit number to `n` choices biases each choice by less than ``n / 2**32``.
+If a 32-bit number is scaled to `n` values, the probability of each value differs from ``1 / n`` by
+less than ``1 / 2**32``.
 """
 
 from __future__ import annotations
@@ -51,22 +52,22 @@ def key_of(seed: int) -> int:
 
 
 def draw(key: int, counter: int) -> int:
-    """Return the 64-bit draw with number `counter` of the generator with this key."""
+    """Return the 64-bit random number for a generator key and a counter."""
     return mix64(key + (counter + 1) * GOLDEN)
 
 
 def pick_high(word: int, choices: int) -> int:
-    """Scale the high 32 bits of a draw to a whole number below `choices`."""
+    """Scale the high 32 bits of a random number to a whole number below `choices`."""
     return ((word >> 32) * choices) >> 32
 
 
 def pick_low(word: int, choices: int) -> int:
-    """Scale the low 32 bits of a draw to a whole number below `choices`."""
+    """Scale the low 32 bits of a random number to a whole number below `choices`."""
     return ((word & 0xFFFFFFFF) * choices) >> 32
 
 
 def pick_tile(weights: Weights, word: int) -> int:
-    """Return the tile selected by the high 32 bits of a draw."""
+    """Return the tile selected by the high 32 bits of a random number."""
     integers = weights.integers
     remaining = pick_high(word, sum(integers))
     for tile, weight in zip(weights.tiles, integers, strict=True):

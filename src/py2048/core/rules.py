@@ -1,4 +1,4 @@
-"""`Rules`: the rules of a 2048 game as a single frozen value.
+"""`Rules`: the rules of a 2048 game as an immutable object.
 
 The command line, records and URLs use this text form of rules:
 
@@ -36,13 +36,13 @@ MAX_POINTS = 1_000_000
 """Maximum number of points that rules may award or deduct for a move."""
 
 MAX_RANK = 63
-"""Largest rank that rules may use, because records write a rank as one base-64 digit.
+"""Largest allowed rank, the base-2 logarithm of a tile; records write a rank as a base-64 digit.
 
 `py2048.engine.rules` defines the limits of compiled code.
 """
 
 MAX_TOTAL_WEIGHT = 2**32
-"""Maximum sum of integer weights, because 32 bits of a draw select the tile."""
+"""Maximum sum of integer weights, because each tile is drawn with 32 random bits."""
 
 
 def whole_number(value: object) -> int | None:
@@ -73,7 +73,10 @@ class Merging(Enum):
     """A merged tile may merge again: ``2 2 4`` slides left to ``8 . .`` (comp1127)."""
 
     __hash__ = object.__hash__
-    """Members compare by identity. `Enum.__hash__` is written in Python and would slow slides."""
+    """Members compare by identity.
+
+    The default `Enum.__hash__` is written in Python and would slow down every slide.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +89,8 @@ class Weights:
     Attributes:
         pairs: ``(tile, probability)`` pairs, sorted by tile.
         tiles: The possible tiles, ascending.
-        integers: The smallest integer weights in the same ratio, in the order of `tiles`.
+        integers: The smallest integer weights that are proportional to the probabilities, in the
+            order of `tiles`.
 
     Raises:
         RulesError: If there are no weights, a key is not a tile, or a weight is not positive.
@@ -140,7 +144,7 @@ def checked_tile(value: object, what: str = "") -> int:
 
     Args:
         value: The tile to check.
-        what: Description of the tile; the error message begins with it.
+        what: Description of the tile, at the beginning of the error message.
 
     Raises:
         RulesError: If the value is not a tile, or is larger than rules allow.
@@ -177,7 +181,7 @@ def _single_tile(tile: int) -> Weights:
 
 @dataclass(frozen=True, slots=True)
 class RandomStart:
-    """A start position with a random number of tiles, drawn at random on random cells.
+    """A start position with a random number of random tiles on random cells.
 
     Attributes:
         low: Minimum number of start tiles.
@@ -223,8 +227,8 @@ class EdgeSpawn:
 
     The tile spawns on the rightmost empty cell of the bottom row after Up, the leftmost of the top
     row after Down, the topmost of the right column after Left, and the lowest of the left column
-    after Right. CITS1401 uses this rule. After a legal move, the edge always has an empty cell. No
-    randomness is involved.
+    after Right. CITS1401 uses this rule. After a legal move, the opposite edge always has an empty
+    cell. No randomness is involved.
     """
 
     tile: int = 2
@@ -234,7 +238,7 @@ class EdgeSpawn:
 
     @property
     def weights(self) -> Weights:
-        """A distribution that contains only this tile."""
+        """The distribution of the spawned tile, which contains only `tile`."""
         return _single_tile(self.tile)
 
     def __str__(self) -> str:
@@ -251,7 +255,10 @@ class MergePoints:
 
 @dataclass(frozen=True, slots=True)
 class MovePoints:
-    """Every legal move scores `legal` points, and every illegal one `illegal`. Merges score 0."""
+    """Every legal move scores `legal` points, and every illegal attempt `illegal` points.
+
+    Merges score no points.
+    """
 
     legal: int = 1
     illegal: int = -1
@@ -304,9 +311,9 @@ PRESETS = {
 """All presets by name, written in the grammar of the module docstring.
 
 Omitted settings are those of ``classic``. No other code names a preset. Documentation and tests
-list presets with `list_rules`, and menus use `list_boards`. All other presets are boards of popular
-sizes, each with a target that a good player can reach. Games continue after the target is reached,
-except in comp1127.
+list presets with `list_rules`, and menus use `list_boards`. Presets that do not belong to a course
+are boards of popular sizes, each with a target that a good player can reach. Games continue after
+the target is reached, except in comp1127.
 """
 
 MAX_SIDE = 64
@@ -419,7 +426,7 @@ class Rules:
 
     @property
     def objective(self) -> tuple[object, ...]:
-        """The settings that affect future points, such as the spawns, but not the name."""
+        """All settings that affect future points, as a tuple; the name is not included."""
         end = self.target if self.ends_at_target else None
         return self.shape, self.spawn, self.merging, self.scoring, end
 
@@ -438,7 +445,7 @@ class Rules:
 
     @property
     def is_deterministic(self) -> bool:
-        """Whether the board and the move determine the spawn."""
+        """Whether spawns are fully determined by the board and the move, without randomness."""
         return not isinstance(self.spawn, RandomSpawn)
 
     def __str__(self) -> str:
@@ -458,8 +465,9 @@ class Rules:
         """Parse rules; the inverse of ``str``.
 
         The text is the name of a preset (``classic:size=5x5``), a size (``2x3`` means ``classic``
-        of that size), or a new name with changes to ``classic``. ``str`` writes every setting, so
-        its output keeps its meaning even if a preset changes. The module docstring has the grammar.
+        of that size), or a new name with changes to ``classic``. The output of ``str`` contains
+        every setting, so it keeps its meaning if a preset changes. The module docstring has the
+        grammar.
 
         Raises:
             RulesError: If the text cannot be parsed; the message names the faulty part and how to
@@ -475,7 +483,7 @@ def _parsed(text: str) -> Rules:
     if not name or "=" in name:
         raise RulesError(f"{shown(text)} does not start with a name, such as classic:size=5x5")
     changes = parse_changes(rest) if colon else {}
-    # If all settings are given, a name such as 3x3 does not set the size.
+    # With all settings given, a name such as 3x3 is only a label and does not set the size.
     is_complete = len(changes) == len(fields(Rules)) - 1
     if not is_complete and re.fullmatch(r"[0-9]+[xX][0-9]+", name):
         name = name.lower()
@@ -491,7 +499,7 @@ def _changes_for_size(name: str, changes: dict[str, Any]) -> dict[str, Any]:
     """Add the board size in `name` to `changes`, which modify ``classic``; return all changes.
 
     Raises:
-        RulesError: If the changes contain a different size.
+        RulesError: If `changes` set a size that differs from the name.
     """
     size = parse_changes(f"size={name}")
     if size | changes != changes | size:
@@ -510,7 +518,7 @@ def list_rules() -> tuple[Rules, ...]:
 
 
 def list_boards() -> tuple[Rules, ...]:
-    """Return the presets that menus offer, ``classic`` first: all except those of courses."""
+    """Return the presets that menus offer: all except course presets, with ``classic`` first."""
     return tuple(_preset(name) for name in PRESETS if name not in COURSE_PRESETS)
 
 
@@ -528,7 +536,7 @@ def preset_of(rules: Rules) -> Rules | None:
 
 
 def get_rules(rules: str | Rules | None = None, /, **changes: Any) -> Rules:
-    """Return the given rules or preset, with `changes` applied to the fields.
+    """Return rules from an object, text or preset name, with the fields in `changes` replaced.
 
     Args:
         rules: `Rules`, or their text. If omitted, ``name`` in `changes` selects the preset; the

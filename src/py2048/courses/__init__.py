@@ -2,7 +2,8 @@
 
 A course is a folder with ``about.toml``, ``tasks.py`` (the tasks and their checks) and ``starter``
 (the files that students receive). Five courses come with py2048. Other courses can be installed as
-packages with an entry point in the group ``py2048.courses``, or named by their path.
+packages with an entry point in the group ``py2048.courses``, or selected by the path of their
+folder.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ class Course(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         screen: ``terminal`` or ``window``.
         folder: Folder that holds ``about.toml``.
         package: Import name of the folder.
-        given: Names, relative to `folder`, of the files handed out along with the starter.
+        given: Files handed out along with the starter code, as paths relative to `folder`.
     """
 
     name: str
@@ -148,10 +149,12 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def convert(data: Any, kind: type[T], path: Path, above: str = "") -> T:
-    """Convert a TOML file's data to `kind`. `above` is the key of `data` if it is a part.
+    """Convert parsed TOML data to the type `kind`.
+
+    For a table inside a file, `above` is the table's key, for use in error messages.
 
     Raises:
-        CourseError: If that fails. The message names the key and its value.
+        CourseError: If that fails. The error message names the invalid key and its value.
     """
     try:
         return msgspec.convert(data, kind)
@@ -251,11 +254,11 @@ def course_names() -> list[str]:
 
 
 def get_course(name: str) -> Course:
-    """Return the course with this name, or the course in this folder.
+    """Return the course with the given name, or the course in the given folder.
 
     Raises:
-        CourseError: If the course is invalid or unknown. For unknown names, the message suggests
-            the closest match.
+        CourseError: If the course is invalid or unknown. For unknown names, the error message
+            suggests the closest match.
     """
     if name in COURSES:
         return COURSES[name]

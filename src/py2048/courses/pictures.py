@@ -15,11 +15,13 @@ SCALE = 4
 
 
 def rounded(side: int, radius: float, fill: str, around: str = "") -> Image.Image:
-    """Draw a rounded square. Its surroundings have the colour `around`, or are transparent.
+    """Draw a rounded square.
+
+    The pixels around the square have the colour `around`, or are transparent.
 
     Use an `around` colour where possible, because Tk draws opaque images many times faster.
     """
-    # Transparent pixels also have the fill colour, so that scaling down leaves no dark rim.
+    # Transparent pixels also have the fill colour, so that scaling down leaves no dark edge.
     side *= SCALE
     image = Image.new("RGB" if around else "RGBA", (side, side), around or f"{fill}00")
     box = (0, 0, side - 1, side - 1)

@@ -1,11 +1,11 @@
 """Test the grading of a course with programs whose marks are known.
 
 The starter must run but earn no marks. The solutions in ``right`` must earn full marks.
-``mutants.toml`` defines incorrect variants of these solutions. The table ``[solution.name]`` lists
-the text replacements (``changes``) that turn a solution into a mutant. Each search text must occur
-once in the solution, unless ``everywhere`` is set. The mutant must lose marks in all tasks listed
-in ``loses`` (task ids or ``all``) and in no other. The optional ``costs`` are the marks that the
-mutant must lose in each of these tasks.
+``mutants.toml`` defines incorrect variants of the solutions in ``right``. The table
+``[solution.name]`` lists the text replacements (``changes``) that turn a solution into a mutant.
+Each search text must occur once in the solution, unless ``everywhere`` is set. The mutant must lose
+marks in all tasks listed in ``loses`` (task ids or ``all``) and in no other. The optional ``costs``
+are the marks that the mutant must lose in each task listed in ``loses``.
 """
 
 from __future__ import annotations

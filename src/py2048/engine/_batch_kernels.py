@@ -1,7 +1,7 @@
 """Kernels that step batches of games block by block, and play random games to their end.
 
 `BatchState` holds the state of a batch. Each step copies a block to a workspace that fits the L1
-cache, plays the turns there, and copies it back.
+cache, plays the turns there, and copies the block back.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class Tally(NamedTuple):
     Attributes:
         steps: Total number of steps of all games.
         games: Games that ended.
-        score: Sum of the scores of these games.
+        score: Sum of the final scores of the games that ended.
     """
 
     steps: int
@@ -131,7 +131,7 @@ class BatchState(NamedTuple):
 
     @classmethod
     def empty(cls, blocks: int, cells: int) -> BatchState:
-        """Return an all-zero state of `blocks` blocks of boards with `cells` cells."""
+        """Return an all-zero state for `blocks` blocks of boards with `cells` cells each."""
         padded = blocks * LANES
         return cls(
             np.zeros((cells, padded), np.uint8),
@@ -171,7 +171,7 @@ def episode_key(words: Words, game: np.uint64) -> np.uint64:
 
 @kernel(borrows=True)
 def load(base: np.uint64, state: BatchState, space: Workspace) -> None:
-    """Copy a block to the workspace and recompute the high 32 bits of its last draws."""
+    """Copy a block to the workspace, and recompute the high halves of the last random numbers."""
     copy_in(space.board, state.cells, base)
     copy_in(space.flags, state.flags, base)
     copy_in(space.words, state.words[:WORD_ROWS], base)
@@ -357,7 +357,7 @@ Step = Callable[[np.int64, Longs, BatchState, RuleArrays, Workspace], tuple[np.i
 
 
 def make_step(turn: Turn) -> Step:
-    """Build the step kernel from a turn kernel."""
+    """Build the kernel that plays a step; the kernel `turn` plays one turn of a block."""
 
     @kernel(inline=True, borrows=True)
     def step(
@@ -387,7 +387,10 @@ def make_step(turn: Turn) -> Step:
 
 
 def make_play(turn: Turn) -> Play:
-    """Build the kernel that plays a round of steps. Each step uses the kernel `turn`."""
+    """Build the kernel that worker threads run to play steps.
+
+    The kernel `turn` plays one turn of a block.
+    """
     step = make_step(turn)
 
     @kernel(example=play_arguments, borrows=True)
@@ -400,7 +403,7 @@ def make_play(turn: Turn) -> Play:
         rules: RuleArrays,
         space: Workspace,
     ) -> bool:
-        """Process blocks until none are left, or until polling for a new round times out.
+        """Process blocks until all are finished, or until polling for a new round times out.
 
         Args:
             thread: Number of the thread. Thread 0 returns after one round, and the other threads
@@ -476,7 +479,7 @@ def make_turn_boards(turn: Turn, find_legal: Legal) -> Callable[..., None]:
             end: Block after the last block.
             boards: uint8 `[blocks * LANES * cells]`, updated in place.
             directions: uint8 `[blocks * LANES]`.
-            draws: The draw of each spawn, uint64.
+            draws: A random number for each board's spawn, uint64.
             points: Receives the points of each turn.
             over: Receives 1 for each game that is over, otherwise 0; uint8.
             rules: The rules.
@@ -548,7 +551,7 @@ def enter_boards(
 
 @kernel(borrows=True)
 def store_first(game: np.uint64, state: BatchState, space: Workspace) -> None:
-    """Copy a new game from the workspace's first lane to its slot."""
+    """Copy a new game from the first lane of the workspace to the slot `game`."""
     for cell in range(state.cells.shape[0]):
         state.cells[cell, game] = space.board[cell * LANES]
         state.last_cells[game, cell] = space.board[cell * LANES]
@@ -578,8 +581,8 @@ def slide_each(
 
 
 FORCED = WAS_OVER
-"""Row of `flags` with each game's fixed first move: the direction plus 1, or 0 if the game has
-none.
+"""Row of `flags` with the fixed first move of each game: the direction plus 1, or 0 for no fixed
+move.
 """
 
 INVERSE = np.uint64(pow(int(GOLDEN), -1, 2**64))
@@ -611,9 +614,9 @@ class Lanes(NamedTuple):
     """The games in the lanes of a block."""
 
     jobs: Longs
-    """Number of each lane's job, or `IDLE`."""
+    """Number of the job in each lane, or `IDLE`."""
     ends: Longs
-    """For each game, the number of the block's turn at which the game reaches its turn limit."""
+    """For each lane, the number of the turn at which the lane's game reaches the turn limit."""
     rewards: NDArray[np.int32]
     """Points of the last turn."""
 
@@ -656,7 +659,7 @@ def take_job(
 
 @kernel(borrows=True)
 def force_first(flags: Bytes) -> None:
-    """In games with a fixed first move, replace the random direction by this move."""
+    """In games with a fixed first move, replace the random direction with this move."""
     for lane in range(WIDTH):
         forced = flags[FORCED + lane]
         direction = np.uint8(forced - B1)
@@ -666,7 +669,10 @@ def force_first(flags: Bytes) -> None:
 
 @kernel(borrows=True)
 def stop_at_limit(flags: Bytes, ends: Longs, clock: Int, moves: Int) -> np.int64:
-    """End games that have reached their turn limit; return the turn of the next limit."""
+    """End games that have reached their turn limit.
+
+    Returns: The turn at which the next game will reach its limit.
+    """
     due = np.int64(clock + moves)
     for number in range(WIDTH):
         lane = np.uint64(number)
@@ -697,7 +703,7 @@ Rollout = Callable[[Int, Int, Series, Lanes, Workspace, RuleArrays], None]
 
 
 def make_rollout(turn: Turn) -> Rollout:
-    """Build the random-game kernel from a turn kernel."""
+    """Build the kernel that plays random games; the kernel `turn` plays one turn of a block."""
 
     @kernel(example=rollout_arguments, borrows=True)
     def rollout(

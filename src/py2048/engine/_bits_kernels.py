@@ -24,7 +24,10 @@ _SUM = np.uint64(0x0101010101010101)
 
 @kernel(inline=True)
 def popcount(word: np.uint64) -> np.uint64:
-    """Return the number of set bits in `word`. LLVM compiles this idiom to a single instruction."""
+    """Return the number of set bits in `word`.
+
+    LLVM recognises this algorithm and compiles it to a single instruction.
+    """
     word = word - ((word >> ONE) & _PAIRS)
     word = (word & _QUADS) + ((word >> np.uint64(2)) & _QUADS)
     word = (word + (word >> np.uint64(4))) & _BYTES
@@ -53,7 +56,7 @@ def key_of(seed: np.uint64) -> np.uint64:
 
 @kernel(inline=True)
 def draw(key: np.uint64, counter: np.uint64) -> np.uint64:
-    """Return the 64-bit draw with number `counter` of the generator with this key."""
+    """Return the 64-bit random number for a generator key and a counter."""
     return mix64(key + (counter + ONE) * GOLDEN)
 
 
@@ -65,19 +68,19 @@ def derive_seed(seed: np.uint64, index: np.uint64) -> np.uint64:
 
 @kernel(inline=True)
 def pick_high(word: np.uint64, choices: np.uint64) -> np.uint64:
-    """Scale the high 32 bits of a draw to a whole number below `choices` (at most 2**32)."""
+    """Scale the high half of a random number to a whole number below `choices` (at most 2**32)."""
     return ((word >> HALF) * choices) >> HALF
 
 
 @kernel(inline=True)
 def pick_low(word: np.uint64, choices: np.uint64) -> np.uint64:
-    """Scale the low 32 bits of a draw to a whole number below `choices` (at most 2**32)."""
+    """Scale the low half of a random number to a whole number below `choices` (at most 2**32)."""
     return ((word & LOW_HALF) * choices) >> HALF
 
 
 @kernel(inline=True)
 def pick_rank(word: np.uint64, ranks: np.ndarray, cumulative: np.ndarray) -> np.uint64:
-    """Return the rank selected by the high 32 bits of a draw.
+    """Return the rank selected by the high 32 bits of a random number.
 
     Args:
         word: The draw.

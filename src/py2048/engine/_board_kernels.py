@@ -2,9 +2,9 @@
 
 A *packed* board stores up to 16 cells in one 64-bit word, ``low``. The four bits from bit ``4 *
 cell`` hold the rank of cell ``row * columns + column``, or 0 for an empty cell. In the comments, a
-*nibble* is the four bits of one cell, and a *mask* of cells is a word in which only the lowest bit
-of each nibble may be set. Tiles above 32768 need a second word, ``high``, which holds the fifth bit
-of each rank and allows tiles up to 2**31.
+*nibble* is the four bits of one cell. A *mask* of cells is a word in which only the lowest bit of
+each nibble may be set. Tiles above 32768 need a second word, ``high``, which holds the fifth bit of
+each rank and allows tiles up to 2**31.
 
 Boards of any shape can be stored as *cells*, an array of ranks in row-major order, uint8 `[cells]`.
 
@@ -26,9 +26,9 @@ hash                `mix64`                 `hash_packed`                       
 
 If the sides of a board have at most four cells, each line is slid with a lookup table that fits the
 CPU cache. To stay fast, the table kernels do not read ``high``. When two 32768s merge, the table
-wrongly gives 32768 as the new tile, but the points are correct and therefore at least
-`MIN_LARGE_POINTS`. Kernels that need the exact board detect such merges by their points and fall
-back to `slide_lines`.
+wrongly gives 32768 as the new tile. The points of such a merge are correct, and at least
+`MIN_LARGE_POINTS`. Kernels that need the exact board recognise a merge of two 32768s by its points
+and fall back to `slide_lines`.
 
 A *line table*, uint64 `[16 ** length]`, is indexed by the nibbles of a line, with the first cell in
 the lowest bits. Each entry has four 16-bit numbers: the line after sliding towards its first cell,
@@ -61,7 +61,7 @@ Cells = NDArray[np.uint8]
 Words = NDArray[np.uint64]
 Longs = NDArray[np.int64]
 Moved = tuple[Word, Word, np.int64]
-"""An afterstate in two words, and the points of the slide (-1 if nothing moved)."""
+"""An afterstate as two words, and the points of the slide (-1 if nothing moved)."""
 
 ZERO = np.uint64(0)
 TWO = np.uint64(2)
@@ -104,7 +104,7 @@ def word_of(low: Word, high: Word) -> Word:
 
 @kernel(borrows=True)
 def ranks_packed(low: Word, high: Word, cells: Int) -> Word:
-    """Return the sum of a packed board's distinct tiles, which has one bit per rank."""
+    """Return the sum of the distinct tiles on a packed board, as a word with one bit per rank."""
     seen = ZERO
     for cell in range(cells):
         seen |= ONE << np.uint64(rank_at(low, high, cell))
@@ -130,7 +130,7 @@ def tile_sum(board: Word) -> Word:
 
 @kernel(borrows=True)
 def sum_packed(low: Word, high: Word) -> np.int64:
-    """Return the tile sum of a two-word board."""
+    """Return the sum of the tiles on a packed board."""
     # For ranks above 15, `low` holds the rank minus 16.
     total, cell = np.int64(tile_sum(low)), 0
     while high != ZERO:
@@ -160,7 +160,7 @@ def spawn_packed(
     ranks: NDArray[np.uint8],
     cumulative: NDArray[np.uint64],
 ) -> tuple[Word, Word]:
-    """Return the board after the random spawn determined by the draw `word`.
+    """Return the board after the spawn that the random number `word` determines.
 
     Args:
         low: First word of the afterstate, which must have an empty cell.
@@ -265,7 +265,7 @@ def slide_lines(
 
 @kernel("(uint64, uint64, int64)", inline=True)
 def rank_at(low: Word, high: Word, cell: Int) -> np.int64:
-    """Return the rank of one cell on a two-word board."""
+    """Return the rank of one cell on a packed board."""
     shift = np.uint64(4 * cell)
     return np.int64(((low >> shift) & RANKS) | ((high >> shift) & ONE) << NIBBLE)
 
@@ -287,7 +287,7 @@ def checked_slide(
     columns: Int,
     cascade: bool,
 ) -> Moved:
-    """Return a table slide's result, or slide cell by cell if a tile is too large for tables."""
+    """Return the result of a table lookup; if a tile is too large, slide cell by cell instead."""
     points = np.int64(gained)
     if high != ZERO or points >= MIN_LARGE_POINTS:
         return slide_lines(low, high, direction, rows, columns, cascade)
@@ -447,7 +447,10 @@ def symmetries(board: Word, rows: Word, columns: Word, images: Table) -> int:
 
 @kernel("(uint64, uint64, uint64)")
 def canonical(board: Word, rows: Word, columns: Word) -> Word:
-    """Return the smallest symmetric image of `board`, which is the same for all of its images."""
+    """Return the smallest rotation or reflection of `board`.
+
+    All symmetric images of a board have the same canonical form.
+    """
     mirrored = mirror(board, rows, columns)
     flipped, turned = flip(board, rows, columns), flip(mirrored, rows, columns)
     best = min(board, mirrored, flipped, turned)
@@ -517,7 +520,7 @@ def legal_cells(cells: Cells, rows: Int, columns: Int, target: Int) -> int:
 
 @kernel(borrows=True)
 def _axis_cells(cells: Cells, step: Int, pairs: Int, in_line: Int, stride: Int) -> tuple[int, int]:
-    """Return whether tiles can move towards lower and towards higher cell numbers."""
+    """Return whether tiles can move to lower cell numbers, and whether to higher cell numbers."""
     lower, higher = 0, 0
     for pair in range(pairs):
         cell = pair // in_line * stride + pair % in_line
@@ -531,7 +534,7 @@ def _axis_cells(cells: Cells, step: Int, pairs: Int, in_line: Int, stride: Int) 
 
 @kernel(borrows=True)
 def place_cells(cells: Cells, word: Word, ranks: Cells | Words, sums: Words) -> None:
-    """Place the tile of a random spawn on an empty cell."""
+    """Place a random tile on an empty cell; the random number `word` selects tile and cell."""
     empty = 0
     for cell in range(len(cells)):
         empty += cells[cell] == 0
@@ -583,7 +586,7 @@ def sum_cells(cells: Cells) -> Int:
 
 @kernel(borrows=True)
 def ranks_cells(cells: Cells) -> Word:
-    """Return the sum of a board's distinct tiles, which has one bit per rank."""
+    """Return the sum of the distinct tiles on a board, as a word with one bit per rank."""
     seen = ZERO
     for rank in cells:
         seen |= ONE << np.uint64(rank)

@@ -1,9 +1,10 @@
 """Kernels that write step results for agents: observations, action masks, rewards and scores.
 
-Blocks store the same cell of all boards together, for vector instructions, but agents need the
-cells of each board together. Vectorised loops pack four cells of a board into a 32-bit word, and
-then write each board's words consecutively. Output arrays change with every step, but polling
-worker threads only see the arrays that they share, so outputs are passed by address.
+Blocks store the same cell of all boards together, so that kernels can use vector instructions.
+Agents need the cells of each board together. Vectorised loops pack four cells of a board into a
+32-bit word, and then write each board's words consecutively. Each step may write to new arrays, but
+a polling worker thread cannot receive new arguments. The addresses of the output arrays are
+therefore passed in an array that the threads share.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from py2048.engine._simd_kernels import (
 from py2048.engine.jit import address_of, kernel, memory_at, prefetch, select
 
 BatchState = Any
-"""Stands for the `BatchState` of ``_batch_kernels.py``, which imports this module."""
+"""An alias of `Any`, because importing the class from ``_batch_kernels.py`` would be circular."""
 
 (
     STEPS,
@@ -50,8 +51,8 @@ BatchState = Any
     SIZE,
     RECORD,
     IS_LOG,
-    # The remaining parameters are addresses. If OBSERVATIONS is 0, nothing is written for agents;
-    # if LAST is 0, final positions are not written.
+    # The remaining parameters are addresses. If the address OBSERVATIONS is 0, the kernels write
+    # nothing for agents. If the address LAST is 0, the kernels do not write final positions.
     OBSERVATIONS,
     REWARDS,
     MASKS,
@@ -83,14 +84,14 @@ MAX_PLANES = 32
 """Maximum number of one-hot planes."""
 
 IS_TERMINATED, IS_TRUNCATED, FINAL_LEGAL = MOVED, INDEX, RANK
-"""Rows of `flags` that are reused after a turn. The first two rows tell whether the step terminated
-or truncated the episode. The third row contains the legal directions before the restart.
+"""Rows of `flags` that store other data after a turn. The first two rows mark the episodes that the
+step terminated or truncated. The third row contains the legal directions before the restart.
 """
 
 BYTE_MASK, ONES = np.uint64(0xFF), np.uint64(0x0101010101010101)
 ZERO, ONE, TWO, THREE, FOUR = (np.uint64(value) for value in range(5))
 SEVEN, PLANES = np.uint64(7), np.repeat(np.arange(MAX_PLANES, dtype=np.uint64) * ONES, 2)
-"""`PLANES` has two words for each plane, and each of their bytes is the plane's number."""
+"""For each plane, `PLANES` has two 64-bit words whose bytes all contain the plane's number."""
 BYTE, SHORT, TRIPLE = np.uint32(8), np.uint32(16), np.uint32(24)
 SPREAD, LOW_BITS = np.uint32(0x00204081), np.uint32(0x01010101)
 """Multiplying a 4-bit number by `SPREAD` puts bit ``d`` at the bottom of byte ``d``."""
@@ -229,7 +230,7 @@ def join(board: Bytes, row: Word, out: Halves, start: Word) -> None:
 
 @kernel(borrows=True)
 def to_cell_order(boards: Bytes, board: Bytes) -> None:
-    """Write boards in board order to a block; the inverse of `to_board_order`."""
+    """Copy boards, stored one after the other, to a block; the inverse of `to_board_order`."""
     cells = np.uint64(len(board)) // WIDTH
     quads, words = cells >> TWO, memory_at(np.uint32, address_of(boards), len(boards) >> 2)
     if cells & (FOUR - ONE):

@@ -5,11 +5,12 @@ every board in the block, so that one vector instruction processes 16, 32 or 64 
 use neither branches nor tables. The boards in a block may move in different directions, so `select`
 picks each board's result. Ranks are stored as bytes, so there is no limit on tiles in practice.
 
-The loops over ``lane`` are written for LLVM's vectoriser. They have a constant length and no
-branches, and access few rows, which are contiguous and mostly have the same element type. All
+The loops over ``lane`` are written for LLVM's vectoriser: they have a constant length and no
+branches, and access few rows. The rows are contiguous and mostly have the same element type. All
 indices are unsigned, because Numba checks the sign of signed indices for each element.
 
-A block consists of `board` and the following arrays. Constants name the rows of these arrays:
+A block consists of `board` and the following arrays. Constants such as ``LEGAL`` name the rows of
+the arrays:
 
 * `flags`, uint8 `[FLAG_ROWS * LANES]`;
 * `words`, uint64 `[WORD_ROWS * LANES]`;
@@ -63,7 +64,7 @@ Word = np.uint64
 Int = int | np.int64
 
 LANES = 16 if IS_PLAIN else 512
-"""Boards per block. Plain Python has no vector instructions, so small blocks are faster there."""
+"""Boards per block. Plain Python has no vector instructions, so smaller blocks are faster."""
 
 MAX_CELLS = 254
 """Maximum number of cells. A byte counts the empty cells, and 255 marks a board without a spawn."""
@@ -88,8 +89,8 @@ STORED_FLAGS = 4
 STATE, SCORE, BONUS = (np.uint64(row * LANES) for row in range(3))
 WORD_ROWS = 3
 
-# Rows of `halves`. POINTS has the points of this slide's merges, CHANCE and LOW the high and the
-# low 32 bits of the last draws, and FOUND the lanes whose games are over.
+# Rows of `halves`. POINTS is the sum of the tiles that this slide merged. CHANCE and LOW are the
+# high and the low 32 bits of the last random numbers. FOUND lists the lanes whose games are over.
 POINTS, CHANCE, LOW, FOUND = (np.uint64(row * LANES) for row in range(4))
 HALF_ROWS = 4
 
@@ -107,9 +108,10 @@ U1, U16 = np.uint32(1), np.uint32(0xFFFF)
 
 @kernel(borrows=True)
 def choose(flags: Bytes, halves: Halves) -> None:
-    """Choose a uniformly random legal direction for each board, from bits 32-47 of its last draw.
+    """Choose a random legal direction for each board, from bits 32-47 of its last random number.
 
-    The spawned tile depends only on the draw's highest bits, so it is independent of the direction.
+    The spawned tile depends almost only on the 16 highest bits of this number, and hardly on the
+    bits that select the direction.
     """
     for lane in range(WIDTH):
         legal = flags[LEGAL + lane]
@@ -144,7 +146,7 @@ def check_directions(flags: Bytes) -> None:
 
 @kernel(inline=True)
 def whole_rows(end: np.uint64) -> np.uint64:
-    """Round the end of a board down to a multiple of four cells."""
+    """Round a number of cells down to a multiple of four."""
     return np.uint64(end // WIDTH4 * WIDTH4)
 
 
@@ -170,8 +172,8 @@ def draw_spawns(
 ) -> None:
     """Draw the tile and the cell of each spawn, and advance the generator of each board that moved.
 
-    Reads the number of empty cells from ``INDEX`` and replaces it with the index of the chosen
-    empty cell. Sets ``RANK``, ``CHANCE`` and ``LOW``.
+    Reads the number of empty cells from the row ``INDEX``, and replaces this number with the index
+    of the chosen empty cell. Sets ``RANK``, ``CHANCE`` and ``LOW``.
     """
     for lane in range(WIDTH):
         state = words[STATE + lane]
@@ -217,7 +219,10 @@ def place(board: Bytes, flags: Bytes) -> None:
 
 @kernel(inline=True)
 def place_on_cell(tile: np.uint8, rank: np.uint8, index: np.uint8) -> tuple[np.uint8, np.uint8]:
-    """Return a cell's new value and the countdown `index`, which each empty cell decrements."""
+    """Return the new value of a cell, and the updated countdown `index`.
+
+    Each empty cell decrements the countdown, and the tile is placed where the countdown is 0.
+    """
     empty = tile == EMPTY
     here = empty & (index == EMPTY)
     return select(here, rank, tile), select(empty, np.uint8(index - B1), index)
@@ -270,8 +275,8 @@ def score_turns(
         unmoved = np.int32(illegal * np.int32(flags[ILLEGAL + lane]))
         rewards[lane] = select(flags[MOVED + lane] != EMPTY, points, unmoved)
     if numbers[SUM_POINTS]:
-        # Slides preserve the board's sum, so only the spawned tile adds to it. The first turn also
-        # scores the start tiles.
+        # Slides preserve the board's sum, so only spawned tiles increase the sum. The first turn
+        # also scores the start tiles.
         for lane in range(WIDTH):
             bonus, moved = words[BONUS + lane], flags[MOVED + lane] != EMPTY
             tile = np.int32(U1 << np.uint32(flags[RANK + lane]))
@@ -303,7 +308,7 @@ def find_over(legal: Words, halves: Halves) -> Int:
 
 @kernel(borrows=True)
 def clear_won(board: Bytes, flags: Bytes, rank: np.uint8) -> None:
-    """Leave no legal directions on boards with a tile of this rank or higher."""
+    """Clear the legal directions of boards with a tile of this rank or higher."""
     for cell in range(ZERO, np.uint64(len(board)), WIDTH):
         for lane in range(WIDTH):
             won = board[cell + lane] >= rank
@@ -387,8 +392,8 @@ def sum_of(board: Bytes, lane: np.uint64) -> np.uint64:
 class Workspace(NamedTuple):
     """The arrays that a thread uses to step a block; the module docstring describes them.
 
-    `legal` is a view of the row ``LEGAL`` of `flags`, as words of eight lanes. In a copy of a
-    workspace, the arrays would not share memory, so copied batches create new workspaces.
+    `legal` is a view of the row ``LEGAL`` of `flags`, as words of eight lanes. A copied workspace
+    would lose the memory that `legal` and `flags` share, so copied batches create new workspaces.
     """
 
     board: NDArray[np.uint8]
@@ -526,12 +531,15 @@ def line_bits(a: np.uint8, b: np.uint8, c: np.uint8, d: np.uint8) -> np.uint8:
 # --- boards of any shape and merging --------------------------------------------------------------
 
 VERTICAL, HORIZONTAL = np.uint8(0), np.uint8(1)
-"""The high bit of a direction number, which distinguishes the two axes."""
+"""The high bit of a direction number: 0 for vertical moves, 1 for horizontal moves."""
 
 
 @kernel(inline=True)
 def row(number: Int) -> slice:
-    """Return the slice of one row. Passing an array instead would require reference counting."""
+    """Return the slice that selects one row.
+
+    A function with an array argument would require reference counting.
+    """
     return slice(number * LANES, (number + 1) * LANES)
 
 
@@ -551,7 +559,7 @@ def slide_any(space: Workspace, numbers: Longs) -> None:
 def slide_line(
     space: Workspace, first: Int, step: Int, length: Int, axis: np.uint8, cascade: bool
 ) -> None:
-    """Slide one line on every board that moves along the line's axis.
+    """Slide one line, which is a row or column, on every board that moves along `axis`.
 
     Args:
         space: The workspace. The line's points are added to ``POINTS``; ``INDEX``, ``RANK`` and
@@ -584,7 +592,10 @@ def slide_line(
 
 @kernel(borrows=True)
 def take_row(target: Bytes, ahead: Bytes, behind: Bytes, directions: Bytes, axis: np.uint8) -> None:
-    """Copy a cell of each board that moves along the axis. Backward moves copy from `behind`."""
+    """Copy one cell of each board that moves along the axis to `target`.
+
+    Backward moves copy from `behind`, and forward moves from `ahead`.
+    """
     for lane in range(WIDTH):
         direction = directions[lane]
         tile = select((direction & B1) != EMPTY, behind[lane], ahead[lane])
@@ -602,7 +613,7 @@ def put_row(target: Bytes, ahead: Bytes, behind: Bytes, directions: Bytes, axis:
 
 @kernel(borrows=True)
 def mark_empty(gaps: Bytes, tiles: Bytes) -> None:
-    """Set `gaps` to 1 for boards where this cell is empty, and to 0 elsewhere."""
+    """Set `gaps` to 1 for boards whose cell in `tiles` is empty, and to 0 for other boards."""
     for lane in range(WIDTH):
         gaps[lane] = np.uint8(tiles[lane] == EMPTY)
 
@@ -626,7 +637,7 @@ def pull_row(tiles: Bytes, behind: Bytes, gaps: Bytes) -> None:
 
 @kernel(borrows=True)
 def merge_row(tiles: Bytes, behind: Bytes, gaps: Bytes, merged: Bytes) -> None:
-    """Merge equal neighbours. Mark the gaps that result, and write the merged tiles' ranks."""
+    """Merge equal neighbours; mark the resulting gaps and write the ranks of the merged tiles."""
     for lane in range(WIDTH):
         tile = tiles[lane]
         equal = (tile == behind[lane]) & (tile != EMPTY)
@@ -661,7 +672,7 @@ def legal_any(board: Bytes, flags: Bytes, numbers: Longs) -> None:
 
 @kernel(borrows=True)
 def add_pair_directions(legal: Bytes, tiles: Bytes, neighbours: Bytes, shift: np.uint8) -> None:
-    """Add the directions in which one of two neighbouring cells can move or merge."""
+    """Add to `legal` the directions in which a tile can move between two neighbouring cells."""
     for lane in range(WIDTH):
         legal[lane] |= np.uint8(pair_bits(tiles[lane], neighbours[lane]) << shift)
 
@@ -817,7 +828,7 @@ def write_classic(first: Int, end: Int, cells: Words, out: Words) -> None:
 
 @kernel(inline=True)
 def exchange(x: Word, y: Word, shift: Word, low: Word) -> tuple[Word, Word]:
-    """Exchange the high bits of each part of `x` with the low bits of the same part of `y`."""
+    """Swap the high bits of each field of `x` with the low bits of the same field of `y`."""
     return (x & low) | ((y & low) << shift), ((x >> shift) & low) | (y & ~low)
 
 

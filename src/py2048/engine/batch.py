@@ -1,8 +1,8 @@
 """`BatchGames`: many games stepped together by compiled kernels on several threads.
 
-A step of 65,536 games takes a fraction of a millisecond. A game's result depends only on its
-number, the seed and its directions, and not on other games or the number of threads. `rollouts`
-plays random games from given positions.
+A step of 65,536 games takes a fraction of a millisecond. The result of a game depends only on the
+game's number, the seed and the directions. Other games and the number of threads do not affect the
+result. `rollouts` plays random games from given positions.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ Number = TypeVar("Number", bound=np.generic)
 DEVICES = "cpu", "cuda"
 RESETS = ("same_step", "next_step", "disabled")
 STEPS_PER_THREAD = 8192
-"""Minimum number of steps per thread, below which a thread costs more than it saves."""
+"""Minimum number of steps per thread; with fewer steps, a thread costs more time than it saves."""
 JOBS_PER_THREAD = 2 * simd.LANES
-"""Minimum number of games per thread, below which a thread costs more than it saves."""
+"""Minimum number of games per thread; with fewer games, a thread costs more time than it saves."""
 
 
 class BatchGames:
@@ -60,8 +60,8 @@ class BatchGames:
     ((1000, 4, 4), (1000, 4))
 
     The array properties `boards`, `scores`, `rewards`, `dones`, `illegal` and `legal_bits` are
-    read-only views of the batch's memory, which the next step overwrites. Copy arrays you want to
-    keep, or call `observe`.
+    read-only views of the batch's memory, which the next step overwrites. Copy the arrays that you
+    want to keep, or call `observe` for a copy of the boards.
 
     Args:
         rules: The rules; boards have at most 254 cells.
@@ -72,8 +72,8 @@ class BatchGames:
             ignores their directions (``"next_step"``), or only when `reset` is called
             (``"disabled"``).
         history: Whether to record all directions, so that the method `history` can return them.
-            Recording takes five bytes per step and game: one for the direction, four for the game's
-            number.
+            Recording takes five bytes per step and game: one for the direction, and four for the
+            game's number.
         device: ``"cpu"``, or ``"cuda"`` for a GPU. The GPU plays the same games, but only on 4x4
             boards with random spawns. Arrays on a GPU are CuPy arrays, which PyTorch and JAX import
             without a copy (``torch.from_dlpack``). History is not available on a GPU.
@@ -193,7 +193,7 @@ class BatchGames:
         """Start the next game in the selected slots from given positions, with a score of 0.
 
         Args:
-            boards: Exponents, `[n, rows, columns]`; rows outside `mask` are ignored.
+            boards: Exponents, `[n, rows, columns]`; the boards of other slots are ignored.
             mask: bool `[n]`. Defaults to all slots.
 
         Raises:
@@ -258,7 +258,7 @@ class BatchGames:
 
     @property
     def dones(self) -> NDArray[np.bool_]:
-        """A view that marks each game that has ended, in the last step or earlier, bool `[n]`."""
+        """Whether each slot's game ended, in the last step or earlier, as a view: bool `[n]`."""
         return self._flag(simd.DONE).view(np.bool_)
 
     @property
@@ -363,8 +363,8 @@ class BatchGames:
     def play_random(self, steps: int = 1) -> Tally:
         """Play a number of steps in uniformly random legal directions.
 
-        Each direction comes from bits 32 to 47 of the previous draw, which spawns do not use. The
-        seed therefore determines the whole game.
+        Directions come from bits 32 to 47 of the previous random number, because these bits hardly
+        affect the spawned tiles. The seed determines the whole game.
         """
         steps = index(steps)
         if self._log is None:
@@ -492,7 +492,7 @@ def play_turns(
     directions: NDArray[np.uint8],
     draws: NDArray[np.uint64],
 ) -> tuple[NDArray[np.uint8], NDArray[np.int32], NDArray[np.bool_]]:
-    """Play one turn on each board with given draws, for `py2048.envs.functional.step`.
+    """Play one turn on each board with given random numbers, for `py2048.envs.functional.step`.
 
     Args:
         rules: Rules of the game.
@@ -517,7 +517,8 @@ def play_turns(
     ways, words = np.zeros(padded, np.uint8), np.zeros(padded, np.uint64)
     over = np.empty(padded, np.bool_)
     after[:n], after[n:], ways[:n], words[:n] = boards, 0, directions, draws
-    # Boards that have won are cleared during the turn, so that they have no legal move.
+    # The game is over on boards with the ending tile. Clear boards with the ending tile during the
+    # turn, so that no move is legal.
     if given.ending_tile:
         is_won = (boards >= given.ending_tile.bit_length() - 1).any(axis=1)
         after[:n][is_won] = 0
@@ -570,7 +571,7 @@ def rollouts(
         boards: Exponents, `[m, rows, columns]`, before the player's move.
         count: Games per position.
         seed: A whole number from 0 to 2**64 - 1.
-        directions: A legal first direction for each board, `[m]`. Defaults to random directions.
+        directions: Legal first directions, one per board, `[m]`. Defaults to random directions.
         moves: Maximum number of turns. By default, games run to their end, which is slow on large
             boards. Random 6x6 games last 4,300 turns on average, and a few 8x8 games took 18
             minutes.
@@ -603,7 +604,7 @@ def rollouts(
     )
     _play_jobs(rules, series, jobs, threads or available_threads())
     scores, plies = (result.reshape(len(flat), count) for result in results)
-    if CompiledRules.of(rules).sum_points:  # the kernel starts games with a score of 0
+    if CompiledRules.of(rules).sum_points:  # the kernel also scores the starting tiles
         scores -= np.where(plies > 0, tiles_of(flat).sum(axis=1)[:, None], 0)
     return Rollouts(scores, plies)
 

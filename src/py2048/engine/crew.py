@@ -1,9 +1,11 @@
-"""`Crew`: threads that step a batch together; a single memory write starts a step.
+"""`Crew`: threads that step a batch together.
+
+A step starts when the calling thread updates an array that all threads share and poll.
 
 Each thread processes its own range of blocks; when the range is empty, the thread steals blocks
-from the others. If the OS delays a thread, a round waits only for the block that this thread is
-processing. Idle threads poll inside compiled code for tens of microseconds before they return to
-the pool.
+from the others. If the OS suspends a thread, the other threads only wait for the block that the
+suspended thread was processing. Idle threads poll inside compiled code for tens of microseconds
+before they return to the pool.
 
 The threads share an int64 array `[8 * (threads + 1)]`. Each thread has its own cache line in the
 array, and one more line belongs to all threads.
@@ -30,9 +32,9 @@ LINE = 8
 """Words per cache line."""
 
 NEXT, END, IS_POLLING, ENDED, TOTAL = range(5)
-"""Words of a thread's cache line. The thread has yet to play the blocks from `NEXT` up to `END`.
-`IS_POLLING` is set while the thread waits for work. `ENDED` and `TOTAL` are the round's number of
-ended games and the sum of their scores.
+"""Words of a thread's cache line. `NEXT` and `END` delimit the blocks that the thread still has to
+play. `IS_POLLING` is set while the thread waits for work. `ENDED` is the number of games that ended
+in this round, and `TOTAL` is the sum of their scores.
 """
 DONE = 0
 """Word of the shared cache line that counts finished blocks."""

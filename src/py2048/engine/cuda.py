@@ -22,8 +22,8 @@ from py2048.engine._show_kernels import GAMES, IS_TERMINAL, LIMIT, RANDOM, RESET
 from py2048.engine.rules import CompiledRules, TileTable
 
 Launch = Callable[..., None]
-"""A function that launches a kernel, given the number of threads and the kernel's arguments (arrays
-and NumPy scalars).
+"""A function that launches a GPU kernel, given the number of threads, followed by the kernel's
+arguments (arrays and NumPy scalars).
 """
 
 OPTIONS = "--std=c++17", "--fmad=false"
@@ -77,15 +77,15 @@ class Card:
 
 
 def _launch_of(function: Any) -> Launch:
-    """Return a launcher for a CuPy kernel."""
+    """Return a function that launches a CuPy kernel."""
     return lambda threads, *given: function((-(-threads // THREADS),), (THREADS,), given)
 
 
 def compiled(source: str, arch: str) -> bytes:
     """Compile CUDA source for an architecture such as ``90``.
 
-    CuPy's own compiler uses ``-ftz=true``, which flushes subnormal numbers to zero and would make
-    results differ from the CPU's.
+    This function does not use CuPy's compiler, whose option ``-ftz=true`` flushes subnormal numbers
+    to zero. With this option, results would differ from the CPU's.
 
     Raises:
         Py2048Error: If compilation fails, or the architecture is not supported.
@@ -144,7 +144,7 @@ def source_of(rules: Rules, max_rank: int) -> str:
 
 
 def _choice(tiles: TileTable) -> str:
-    """Return the C expression that selects a rank from the high 32 bits of a draw."""
+    """Return the C expression that selects a rank from the high 32 bits of a random number."""
     text = f"{tiles.ranks[0]}u"
     for rank, threshold in zip(tiles.ranks[1:], tiles.thresholds[1:], strict=True):
         text = f"((high) >= {threshold}ull ? {rank}u : {text})"
@@ -159,7 +159,7 @@ class BatchCard:
 
     Raises:
         MissingExtraError: If CuPy is not installed.
-        Py2048Error: If there is no usable GPU, or it does not support the rules.
+        Py2048Error: If there is no usable GPU, or the GPU does not support the rules.
     """
 
     def __init__(self, rules: Rules) -> None:
@@ -182,9 +182,10 @@ class BatchCard:
         """Play a round.
 
         Returns:
-            The number of games that ended, their total score, and a new GPU array, uint8
-            `[3, padded]`. Its rows say for each episode whether the last step terminated it,
-            whether the last step truncated it, and which directions were legal before the restart.
+            The number of games that ended, their total score, and a new GPU array, uint8 `[3,
+            padded]`. The rows of the array contain, for each episode, whether the last step
+            terminated the episode, whether the step truncated the episode, and which directions
+            were legal before the restart.
         """
         padded, tally = len(state.rewards), self.card.put(np.zeros(2, np.uint64))
         ends = self.card.arrays.empty((3, padded), np.uint8)

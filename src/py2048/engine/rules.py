@@ -1,8 +1,8 @@
 """`CompiledRules`: rules encoded as numbers and arrays for compiled code.
 
-All compiled code uses this encoding, and only this module distinguishes the kinds of rules. Scoring
-is encoded as a sum of four terms, and a spawn as a table of tiles and a table of cells. A new kind
-of scoring or spawn that fits the encoding requires no kernel changes.
+All compiled code uses `CompiledRules`, and only this module distinguishes the kinds of rules.
+Scoring is encoded as a sum of four terms. A spawn is encoded as a table of tiles and a table of
+cells. A new kind of scoring or spawn that fits the encoding requires no kernel changes.
 """
 
 from __future__ import annotations
@@ -52,21 +52,21 @@ ranks.
 """
 
 MAX_INT32_RANK, MAX_INT64_RANK = 29, 56
-"""The largest ranks for turns whose points fit in 32 bits, and for scores that fit in 64 bits.
+"""The largest ranks for which a turn's points fit in 32 bits, and a score fits in 64 bits.
 
-A turn scores less than 4 times the largest tile, including cascades and board sums. All turns
-together score less than 128 times the largest tile.
+A turn scores less than 4 times the largest tile, including cascades and board sums. All turns of a
+game together score less than 128 times the largest tile.
 """
 
 
 class TileTable(NamedTuple):
-    """A distribution of tiles, encoded for random draws.
+    """A distribution of tiles, encoded for drawing random tiles.
 
     Attributes:
         ranks: The possible ranks, ascending, uint8 `[tiles]`.
         cumulative: Running sums of the tiles' integer weights, uint64 `[tiles]`.
-        thresholds: For each tile, the smallest value of a draw's high 32 bits that selects this
-            tile or a larger one, uint64 `[tiles]`.
+        thresholds: For each tile, the smallest value of a random number's high 32 bits that selects
+            this tile or a larger one, uint64 `[tiles]`.
         probabilities: float64 `[tiles]`.
     """
 
@@ -136,8 +136,8 @@ class CompiledRules:
         spawn: The distribution of the tiles that spawn after a move.
         start: The distribution of the start tiles.
         is_fixed: Whether the move determines the spawn's cell.
-        landing: For each direction, the candidate cells of a fixed spawn in order, int64 `[4, k]`,
-            padded with -1.
+        landing: Cells where a fixed spawn can appear, in order of preference, int64 `[4, k]`. Each
+            direction has a row, padded with -1.
 
     Raises:
         RulesError: If tiles could grow beyond `MAX_INT64_RANK`.
@@ -244,7 +244,7 @@ class CompiledRules:
 
     @property
     def is_small(self) -> bool:
-        """Whether lines are short enough for line tables."""
+        """Whether the lines are short enough for lookup tables."""
         return max(self.rows, self.columns) <= kernels.TABLE_CELLS
 
     @cached_property

@@ -48,8 +48,8 @@ from py2048.engine.jit import kernel
     SCORE,
     LEGAL,
     STATUS,
-    # The tables start at this index. They contain the ranks and cumulative weights of start tiles
-    # and of spawns, and the candidate cells of a fixed spawn in each direction.
+    # The tables start at this index. The tables contain the ranks and cumulative weights of start
+    # tiles and of spawns, and the candidate cells of a fixed spawn in each direction.
     TABLES,
 ) = range(11, 25)
 

@@ -120,8 +120,8 @@ def spawn(rules: Rules, after: Boards, actions: ArrayLike, draws: ArrayLike) -> 
     Args:
         rules: Rules of the game.
         after: Afterstates of legal slides.
-        actions: The action that led to each afterstate. It determines where a deterministic spawn
-            appears.
+        actions: The action that led to each afterstate, which determines the cell of a
+            deterministic spawn.
         draws: 64-bit draws `[...]`, for example those of `draws_of`. Deterministic spawns ignore
             the draws.
 

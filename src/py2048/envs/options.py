@@ -70,7 +70,7 @@ class Transition(NamedTuple):
     Attributes:
         before: Exponents before the step, uint8 `[rows, columns]`.
         action: The action, 0 to 3.
-        after: Exponents after the step, including the new tile. In a finished game, this is the
+        after: Exponents after the step, including the new tile. If the game is over, `after` is the
             final board.
         points: Points under the rules.
         legal: Whether the move was legal.

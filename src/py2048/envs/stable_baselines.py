@@ -71,7 +71,7 @@ class GameVecEnv(VecEnv):
         self._actions = actions
 
     def step_wait(self) -> tuple[Array, Array, Array, list[Info]]:
-        """Play the stored actions. Infos of finished games contain what `Monitor` adds."""
+        """Play the stored actions. Finished games have the same `infos` as those of `Monitor`."""
         observations, rewards, ends, cuts, infos = self.envs.step(self._actions)
         self._masks = infos["action_mask"]
         self._lengths += 1
@@ -97,7 +97,7 @@ class GameVecEnv(VecEnv):
         return self._masks.astype(bool)
 
     def has_attr(self, attr_name: str) -> bool:
-        """Return whether the environment has this attribute; ``action_masks`` counts as one."""
+        """Return whether an attribute exists, and always True for the method ``action_masks``."""
         return attr_name == "action_masks" or hasattr(self.envs, attr_name)
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:

@@ -203,7 +203,8 @@ class ShownBatch(BatchGames):
         """Start the next game in the slots that `mask` selects, optionally from `boards`.
 
         A game that is over from the start ends at its first step. If the score is the board's sum,
-        it initially includes the tiles of given boards. Otherwise these tiles would be a reward.
+        it initially includes the tiles of given boards. This way, the tiles of the given boards do
+        not count as a reward.
         """
         slots = self._given(np.flatnonzero(mask))
         if boards is None:
@@ -425,7 +426,7 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
 
         Args:
             seed: Seed for a new series of games in each environment, or a list of seeds, one per
-                environment. None, also in the list, continues the current series.
+                environment. If a seed is None, the environment continues its current series.
             options: ``reset_mask`` (bool `[num_envs]`) selects environments. ``boards`` (exponents
                 `[num_envs, rows, columns]`) sets start positions. The initial score is 0, or the
                 board's sum if the sum is the score. ``rules`` replaces the rules of all

@@ -1,4 +1,4 @@
-"""The `beam` player, which plans deterministic games such as those of cits1401."""
+"""The `beam` player, which plans deterministic games such as those of the course CITS1401."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class BeamPlayer:
         self._last_choice: tuple[Rules, Board, Direction] | None = None
 
     def choose(self, game: Game) -> Direction:
-        """Return the next planned move. If the game has deviated from the plan, plan again.
+        """Return the next planned move; make a new plan if the game has left the current plan.
 
         Raises:
             PlayerError: If the rules are not deterministic, or a move costs points.
@@ -43,7 +43,7 @@ class BeamPlayer:
         return self._last_choice[2]
 
     def rate(self, game: Game) -> dict[Direction, float]:
-        """Return the points that a beam search finds after a first move in each direction.
+        """Return the points of the best line that a beam search finds after each move.
 
         The planned direction always gets the highest rating, because it was searched more deeply.
 
@@ -58,7 +58,7 @@ class BeamPlayer:
         return ratings | {chosen: max(ratings.values())}
 
     def _next_planned(self, rules: Rules, board: Board) -> Direction:
-        """Return the next move of the plan. If the board does not match it, make a new plan."""
+        """Return the next planned move; make a new plan if the board does not match the plan."""
         planned = None
         if self._planner and self._last_choice and turn_of(*self._last_choice).board == board:
             planned = take(self._planner)
@@ -99,7 +99,10 @@ def turn_of(rules: Rules, board: Board, direction: Direction) -> Turn:
 
 
 def take(planner: BeamPlanner) -> Direction | None:
-    """Return the next planned move, extending the plan if necessary, or `None` if the game ends."""
+    """Return the next planned move, or `None` at the end of the game.
+
+    Extends the plan if necessary.
+    """
     while (move := planner.take()) is None:
         if planner.is_complete:
             return None

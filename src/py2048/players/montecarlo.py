@@ -14,11 +14,12 @@ from py2048.players.player import ChoosesBest, Meaning, Unit, checked_game
 
 MAX_GAMES = 1_000_000
 DEFAULT_MOVES = 2000
-"""Default move limit. Random games on boards of up to 5x5 are shorter; on 6x6 they take about 4,300
-moves.
+"""Default move limit. Random games on boards of up to 5x5 end before this limit; games on 6x6 take
+about 4,300 moves.
 """
 MAX_EXACT_CELLS = 25
-"""On larger boards, the move limit cuts random games short, so the mean points are too low.
+"""On boards with more cells, the move limit ends random games early, so their mean points are too
+low.
 """
 
 
@@ -58,14 +59,14 @@ class MonteCarloPlayer(ChoosesBest):
         return dict(zip(legal, results.scores.mean(axis=1).tolist(), strict=True))
 
     def meaning(self, game: Game) -> Meaning:
-        """Return the unit of the values: ratings if the move limit ends games early, or points."""
+        """Return the unit of the values: points, or ratings if the move limit ends games early."""
         if game.rules.cells > MAX_EXACT_CELLS or self._moves < DEFAULT_MOVES:
             return Meaning()
         return Meaning(Unit.POINTS, "random")
 
 
 def _seed_of(seed: int, board: bytes) -> int:
-    """Return the seed of the random games played from a board."""
+    """Derive the seed of the random games from the player's seed and the board."""
     for start in range(0, len(board), 8):
         seed = mix64(seed ^ int.from_bytes(board[start : start + 8], "little"))
     return seed

@@ -77,7 +77,7 @@ class PerfectPlayer(ChoosesBest):
             raise PlayerError(f"perfect: {error}") from None
         if self._goal.tile is None:
             return values
-        # When the tile has been reached, all moves are equally good.
+        # If the goal's tile has been reached, there are no values, and all moves are equally good.
         chances = values or dict.fromkeys(game.legal_directions(), 1.0)
         return {direction: 100 * chance for direction, chance in chances.items()}
 

@@ -21,7 +21,7 @@ class Unit(StrEnum):
     POINTS = "points"
     """Expected future points if `Meaning.policy` plays the rest of the game.
 
-    If the score is the board's sum, these points are the expected increase of the sum.
+    If the score is the board's sum, the points are the expected increase of the sum.
     """
     CHANCE = "chance"
     """Probability of reaching a tile, from 0 to 1."""
@@ -30,7 +30,7 @@ class Unit(StrEnum):
 
 
 class Chance(NamedTuple):
-    """Of the recorded games that reached a position's stage, how many reached a larger tile.
+    """How many of the recorded games that reached a position's stage also reached a larger tile.
 
     Attributes:
         tile: The next large tile (see `StageRecord.next_tile`).
@@ -44,14 +44,13 @@ class Chance(NamedTuple):
 
 
 class Meaning(NamedTuple):
-    """Meaning of a player's values for a position, and statistics of its stage.
+    """Meaning of a player's values for a position, and statistics of the position's stage.
 
     Attributes:
         unit: Unit of the values.
         policy: The player that is assumed to play the rest of the game, or an empty string if
             unknown.
-        excess: How much the values overestimate, in points, as measured. Hints subtract this
-            number.
+        excess: Measured mean overestimate of the values, in points. Hints subtract this number.
         chance: Chance of reaching the next large tile, if enough games were recorded.
         is_exact: Whether the values are exact rather than estimated.
     """
@@ -127,7 +126,7 @@ class FinishedGame(NamedTuple):
 
 
 class ResignedError(PlayerError):
-    """Raised by a player that resigns. Tournaments count the score that it has reached."""
+    """Raised by a player that resigns. Tournaments count the score reached so far."""
 
 
 class Usage(NamedTuple):
@@ -156,20 +155,20 @@ class CountsUsage(Protocol):
 class PlaysGames(Protocol):
     """Optional extension for players that play whole games in compiled code.
 
-    `py2048.lab.arena` calls `choose` of all other players for each move.
+    For all other players, `py2048.lab.arena` calls `choose` for each move.
     """
 
     def play_games(self, rules: Rules, seeds: Sequence[int]) -> Sequence[FinishedGame]:
         """Play the game of each seed to the end.
 
-        The result for a seed is the same as if a new player's `choose` played a `Game` with this
-        seed. Other seeds do not affect the result. If there are no seeds, the player only loads its
-        files and compiles its kernels.
+        The result for a seed is the same as that of a `Game` with this seed in which a new player
+        chooses every move. The other seeds do not affect the result for a seed. If `seeds` is
+        empty, the player only loads its files and compiles its kernels.
         """
 
 
 def best(ratings: dict[Direction, float]) -> Direction:
-    """Return the direction with the highest value, or the first such direction in a tie.
+    """Return the direction with the highest value; ties go to the first direction.
 
     Raises:
         GameOverError: If there are no directions.
@@ -205,7 +204,7 @@ class Recent(Generic[Value]):
         make: Callable[[], Value],
         is_good: Callable[[Value], bool] = lambda _: True,
     ) -> Value:
-        """Return the cached object. If there is none, or `is_good` rejects it, create a new one."""
+        """Return the cached object; create one if it is missing or `is_good` rejects it."""
         with self._lock:
             value = self._kept.pop(key, None)
             if value is None or not is_good(value):

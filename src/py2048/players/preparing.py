@@ -43,8 +43,8 @@ class Preparation:
     """Compiles a player's kernels for a set of rules.
 
     Attributes:
-        is_over: Whether compiling has ended. If compiling failed, the player raises the error when
-            it is used.
+        is_over: Whether compiling has ended. If compiling failed, the player raises the error on
+            first use.
     """
 
     def __init__(self, player: Player, rules: Rules, module: str | None) -> None:
@@ -106,7 +106,7 @@ def prepare(player: Player, rules: Rules, module: str | None = __name__) -> Prep
 
 
 def _use_once(player: Player, rules: Rules) -> None:
-    """Compile a player's kernels by letting the player rate and choose a game's first move."""
+    """Compile a player's kernels by rating and choosing the first move of a game."""
     game = Game(rules, seed=1)
     if not game.is_over:
         player.rate(game)
@@ -114,7 +114,7 @@ def _use_once(player: Player, rules: Rules) -> None:
 
 
 def compile_in_child(make: Callable[[str], Player]) -> None:
-    """Compile the kernels of the player and the rules that the command line names.
+    """Compile the kernels for the player and the rules given on the command line.
 
     Args:
         make: Function that creates the player from its name.
@@ -127,7 +127,7 @@ def compile_in_child(make: Callable[[str], Player]) -> None:
 
 
 def _end_with_parent(stdin: IO[str]) -> None:
-    """Exit the process when its parent closes the pipe."""
+    """Exit when the parent process closes the pipe."""
     stdin.read()
     os._exit(1)
 

@@ -60,7 +60,7 @@ def player_options(name: str) -> Mapping[str, inspect.Parameter]:
     """Return a player's options.
 
     Raises:
-        PlayerError: If no player has this name, or it fails to load.
+        PlayerError: If no player has this name, or the player fails to load.
     """
     return _parameters(name, _factory(name))
 

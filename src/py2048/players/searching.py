@@ -37,7 +37,7 @@ DEPTH = 3
 PYTHON_DEPTH = 2
 """Depth of the plain Python search, for rules that the compiled search does not support."""
 PYTHON_MAX_CELLS = 1 << 20
-"""Work limit of a search in plain Python, in boards times cells; it takes about half a second."""
+"""Work limit of a search in plain Python (about half a second), in boards times cells."""
 
 MAX_EXHAUSTIVE_SPAWNS, MANY_SPAWNS_DEPTH = 256, 2
 """If a move can lead to more than `MAX_EXHAUSTIVE_SPAWNS` boards, the depth of an exhaustive search
@@ -104,7 +104,7 @@ class SearchPlayer(ChoosesBest):
         return Usage(boards=self._boards)
 
     def meaning(self, game: Game) -> Meaning:
-        """Return what the values mean, according to the network's stage records.
+        """Return the meaning of the values, based on the network's stage records.
 
         The policy is always the network without search. A search looks only a few moves ahead. The
         values of its leaves come from the same network, so they assume play without search.
@@ -272,8 +272,8 @@ def _fitting(network: Network, rules: Rules, weights: str) -> Network:
 
 
 _networks = Recent[tuple[object, Network]](64)
-"""Cache of loaded networks. The state of each file is stored too, so that changed files are loaded
-again.
+"""Cache of loaded networks. The cache also stores each file's modification time and size, so that
+changed files are loaded again.
 """
 
 
@@ -292,7 +292,7 @@ def _state(path: Path) -> tuple[int, int] | None:
 
 
 def options_text(options: Mapping[str, object]) -> str:
-    """Format a player's options as in a spec, omitting options that are empty or zero."""
+    """Format a player's options for a spec, without empty or zero options."""
     return ",".join(
         f"{name}={value}".removesuffix(".0" if isinstance(value, float) else "")
         for name, value in options.items()

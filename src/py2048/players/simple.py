@@ -53,7 +53,7 @@ class CornerPlayer(ChoosesBest):
     _order = (Direction.DOWN, Direction.LEFT, Direction.RIGHT, Direction.UP)
 
     def rate(self, game: Game) -> dict[Direction, float]:
-        """Rate the directions from 3 to 0, in the player's order of preference."""
+        """Rate the directions in the player's order of preference, from 3 (best) to 0."""
         legal = checked_game(game).legal_directions()
         return {d: 3.0 - rank for rank, d in enumerate(self._order) if d in legal}
 

@@ -1,6 +1,6 @@
 """Tables of actions, with their names, keys, menu items and help.
 
-The terminal and the window derive their key bindings, menus and help from these tables.
+The terminal and the window derive their key bindings, menus and help from the tables.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ MOVES = (*map(str, Direction), "undo", "redo")
 
 
 class UserAction(NamedTuple):
-    """A player's action. Its texts are translated when they are displayed.
+    """A player's action, with texts that are translated when they are displayed.
 
     Attributes:
         name: Identifier, which each front end maps to a method.
@@ -25,7 +25,7 @@ class UserAction(NamedTuple):
         keys: Keys in the window and the terminal, by their Textual names.
         window_keys: Additional keys that work only in the window, by their Tk names.
         shown: The keys as displayed to the player.
-        label: Short label for key lists. Empty if only the window has the action.
+        label: Short label for key lists, or empty if only the window has the action.
         help: Help text.
     """
 
@@ -59,7 +59,7 @@ animation | Animation | x X |  | X | motion | Switch the animation off or on
 full_screen | Full screen |  | F11 | F11 |  | Fill the screen, or not
 quit | Quit | q Q ctrl+q |  | Q | quit | Quit; the game is kept
 [Learn]
-hint | Hint | question_mark |  | ? | hint | Show the best move and what the others lose
+hint | Hint | question_mark |  | ? | hint | Show the best move and how the others compare
 autoplay | Watch it play | space |  | Space | watch | Let the computer play; any move stops it
 faster | Faster | plus equals_sign | KP_Add | + | faster | Let it play faster
 slower | Slower | minus | KP_Subtract | - | slower | Let it play slower

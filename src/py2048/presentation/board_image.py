@@ -31,14 +31,14 @@ SAMPLES = 8
 """Supersampling factor for antialiased curves and lines."""
 
 MIN_DIGITS = 6
-"""Minimum font size in pixels. Numbers that do not fit in this size are abbreviated."""
+"""Minimum font size in pixels. Numbers that would need a smaller font are abbreviated."""
 
 DIGITS = Path(__file__).with_name("digits.ttf")
 SIZES = {1: 0.48, 2: 0.47, 3: 0.4, 4: 0.315, 5: 0.26, 6: 0.218}
 """Font size relative to the tile's side, for each number of characters."""
 
 RINGED = 2048
-"""This tile has a ring along its edge, in the colour of its number."""
+"""Value of the tile that is drawn with a ring in the colour of its number."""
 
 GAP = 0.1
 """Width of the gap between cells, relative to the side of a cell."""
@@ -233,7 +233,7 @@ def _glyph_mask(name: str, side: int) -> Image.Image:
 
 @lru_cache(maxsize=64)
 def number_font(size: int) -> ImageFont.FreeTypeFont:
-    """Return the font for numbers; `size` is in pixels."""
+    """Return the font for numbers with a size in pixels."""
     return ImageFont.truetype(DIGITS, size)
 
 

@@ -1,7 +1,7 @@
 """Sentences about game events, boards and rules, in the current language.
 
-The plain-text terminal prints the sentences. Other screens pass them to screen readers. Rows and
-columns count from 1 at the top left.
+Plain text mode prints the sentences. Other front ends pass the sentences to screen readers. Rows
+and columns count from 1 at the top left.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ FEW_TILES = 4
 def describe(event: Event) -> str:  # noqa: C901 - one branch per event
     """Describe an event in one line.
 
-    Example of a move: "Left: merged 4 and 4 into 8, plus 8. A 2 at row 1, column 3. Score 24."
+    For example, the description of a move begins with "Left: merged 4 and 4 into 8, plus 8".
     """
     match event:
         case events.GameStarted(board, score, best, resumed):
@@ -217,7 +217,7 @@ def _signed(points: int) -> str:
 
 
 def _listed(words: list[str], text: str) -> str:
-    """Join words with commas, but join the last word with `text`."""
+    """Join words with commas, and use the template `text` to add the last word."""
     *several, last = words
     return text.format(several=", ".join(several), last=last) if several else last
 

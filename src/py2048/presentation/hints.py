@@ -1,6 +1,6 @@
 """The wording of hints: the best move, the reason, and the loss of the other moves.
 
-`PLAYERS` are the computer players that menus offer by name; experts can enter any player spec.
+`PLAYERS` are the computer players that menus offer by name. Experts can enter any player spec.
 Screens show a hint as a headline such as "Left is best" (`headline`), an optional reason
 (`reason_of`) and a row for each legal direction (`options_of`). `describe_hint` returns the same
 information as sentences.
@@ -62,9 +62,9 @@ class DirectionRow(NamedTuple):
         is_best: Whether the move is the best.
         is_played: Whether this move was played.
         loss: Loss relative to the best move, such as "1,204" or "3.2 %", or empty if negligible.
-        share: Relative length of the move's bar, from 0 to 1. If values are chances, this is the
-            chance. If values are points, the best move has a full bar, and small differences are
-            magnified.
+        share: Relative length of the move's bar, from 0 to 1. If values are chances, the share is
+            the chance itself. If values are points, the best move has a full bar, and small
+            differences are magnified.
         grade: The grade that a review gives the move, or None if the values are ratings.
         chance: Chance of the goal, such as "62 %", or empty if the values are points or ratings.
     """
@@ -213,7 +213,7 @@ def points_text(points: float) -> str:
 # For beginners
 
 TEACHING_MOVES = 3
-"""The tutorial line is shown for this many moves."""
+"""Number of moves for which the tutorial line is shown."""
 
 
 def teaching(rules: Rules) -> str:

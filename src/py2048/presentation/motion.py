@@ -1,7 +1,8 @@
 """Animation, which computes the tiles to draw at each moment of a move.
 
-All functions are pure functions of the time in seconds. First the tiles slide. Then merged tiles
-pop, and the new tile grows. Merged tiles start at full size, so no number ever disappears.
+All functions are pure functions of the time in seconds. First the tiles slide. After the slide,
+merged tiles pop and the new tile grows. Merged tiles start at full size, so no number ever
+disappears.
 """
 
 from __future__ import annotations
@@ -165,7 +166,7 @@ BAND = 0.5
 CORNER = 0.12
 """Minimum difference between a click's horizontal and vertical distances from the centre.
 
-If the difference is smaller, the click is near a corner and has no clear direction.
+Clicks with a smaller difference are near a corner and have no clear direction.
 """
 
 

@@ -195,7 +195,8 @@ class Command(typer.core.TyperCommand):
         """Check the output files, then run the command.
 
         An output file must be writable, and must differ from all other files of the command. An
-        existing file is replaced only with ``--force``, but an existing log is continued.
+        existing file is replaced only with ``--force``. New entries are appended to an existing
+        log.
         """
         values = [(each, ctx.params.get(each.name)) for each in self.params]
         paths = [
@@ -366,7 +367,7 @@ def rules_for(board: Board, rules: str | None) -> Rules:
 
 
 def board_of(text: str) -> Board:
-    """Parse a board; ``-`` reads it from standard input.
+    """Parse a board, or read the board from standard input if the text is ``-``.
 
     Raises:
         BoardError: If the text is not a board, or standard input is too long.

@@ -188,7 +188,7 @@ def describe_report(report: GamesReport) -> list[str]:
 
 
 def report_page(report: GamesReport, colours: str = "") -> str:
-    """Return a report as an HTML page; `colours` is as for `page`."""
+    """Return a report as an HTML page. The argument `colours` is the same as for `page`."""
     text = ngettext("Report on {n} game of 2048", "Report on {n} games of 2048", report.games)
     title = text.format(n=number(report.games))
     body = f"<h1>{title}</h1>\n{_chart(report.weeks)}"
@@ -270,7 +270,7 @@ def _cells(totals: Totals) -> tuple[str, ...]:
 
 
 def _chart(weeks: Mapping[str, Totals]) -> str:
-    """Return a chart of the accuracy by week. The table below the chart has its numbers."""
+    """Return a chart of the accuracy by week. The table below the chart shows the numbers."""
     dated = {
         week: totals.accuracy
         for week, totals in weeks.items()

@@ -1,8 +1,8 @@
 """SVG plots: review and score graphs, bar charts and line charts.
 
 The plots need no scripts. Without a style sheet, plots are drawn in the text colour. A review graph
-fills its box, and the class of each dot is the grade of its move. Other plots use the classes
-``plot``, ``bar`` and ``line``, and distinguish lines by dashes and marks.
+fills its container. The CSS class of each dot is the grade of the move. Other plots use the CSS
+classes ``plot``, ``bar`` and ``line``, and distinguish lines by dashes and marks.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ LETTER = 12
 """Estimated width of a letter below the axis on narrow screens, which have larger text."""
 
 MAX_VALUES = 15
-"""Bar charts with more bars than this show no values above the bars."""
+"""Maximum number of bars in a bar chart with values above the bars."""
 
 MAX_MARKS = 60
-"""Line charts with more points than this do not mark the points."""
+"""Maximum number of points in a line chart that marks the points."""
 
 DOTS = {Grade.BEST: 8, Grade.INACCURACY: 5, Grade.MISTAKE: 8, Grade.BLUNDER: 11}
 """Diameter of the dot for each grade, so that grades can be distinguished without colour."""
@@ -110,7 +110,7 @@ def score_graph(record: Record) -> str:
 
 
 def _points(heights: Sequence[float], *, most: float | None = None) -> list[tuple[float, float]]:
-    """Map values to points in the graph, scaled to their range or to the range 0 to `most`."""
+    """Map values to points. The vertical scale is the values' own range or 0 to `most`."""
     low, high = (min(heights), max(heights)) if most is None else (0.0, most)
     across = WIDE / max(len(heights) - 1, 1)
     up = (HIGH - 2 * MARGIN) / (high - low or 1)

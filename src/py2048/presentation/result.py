@@ -1,20 +1,20 @@
 """The result of a game as numbers and text, for the window, the terminal and the web.
 
-`GameScreen.cover` receives a `Result` when a game is won or over, and draws these parts:
+`GameScreen.cover` receives a `Result` when a game is won or over.
 
-- The `kind` in small type above the `headline` in large type. Small layouts show `title` instead,
-  which has one or two words.
-- `figures` as cards in a row. Values that are `PENDING` arrive with the review, so screens
-  reserve their space.
-- The sentence `place` above the histogram `bars`, with the bar `mine` in the accent colour.
-  `low_and_high` contains the labels for the ends of the axis, and the score appears below the bar
-  `mine`. `place` and `bars` may be empty.
-- Buttons. A final result offers "Share", `review`, "Watch", "New game" and, if the session can
-  undo, "Undo the last move". A result that is not final offers "Keep playing" and "New game".
+Screens show the `kind` in small type above the `headline` in large type. If the result is final,
+screens show the `figures` as cards in a row. Figures that are `PENDING` arrive with the review, so
+screens reserve space for them. The sentence `place` appears above the histogram `bars`, in which
+the bar `mine` has the accent colour. The texts of `low_and_high` label the ends of the axis, and
+the score appears below the bar `mine`. Both `place` and `bars` may be empty.
+
+A final result has buttons for sharing, the review, watching the game, a new game and, if the
+session can undo, undoing the last move. A result that is not final has buttons for continuing and
+for a new game. The terminal shows the `title` of a game in progress instead of the `kind`.
 
 After the game has been reviewed, `cover` is called again with the completed result. Screens show
-this update immediately, without a delay or fading (see `Result.is_update_of`). `cover(None)`
-removes the result. The delays are in `themes.MOTION_MS`.
+the completed result immediately, without a delay or fading (see `Result.is_update_of`).
+`cover(None)` removes the result. The delays are in `themes.MOTION_MS`.
 
 >>> result = result_of("Classic", 8688, largest=512, moves=540, earlier=[12_400, 52, 12])
 >>> result.headline
@@ -54,7 +54,7 @@ MIN_GAMES = 3
 """Minimum number of other games for a histogram."""
 
 _MIN_PERCENT_GAMES = 10  # With fewer games, a percentage would look too precise.
-_HISTOGRAM_QUANTILE = 0.97  # Higher scores are counted in the last bar.
+_HISTOGRAM_QUANTILE = 0.97  # Scores above the quantile are counted in the last bar.
 _ROUND_STEPS = (1, 1.5, 2, 3, 4, 5, 6, 8, 10)
 
 
@@ -89,7 +89,7 @@ class Result:
         has_won: Whether a person reached the winning tile.
         level: Player level of the review. For perfect play, `level` is empty and luck is shown
             instead.
-        is_final: Whether the game is over, rather than won and in progress.
+        is_final: Whether the game is over. A game that was won may still be in progress.
         race: The milestones that the player reached. Empty if milestones are hidden.
     """
 
@@ -170,7 +170,7 @@ class Result:
         return replace(self, accuracy=why, luck=UNAVAILABLE)
 
     def is_update_of(self, other: Result | None) -> bool:
-        """Return whether this result equals the other, except for the review's figures."""
+        """Return whether this result and `other` differ at most in the review's figures."""
         return other is not None and self == replace(
             other, luck=self.luck, level=self.level, accuracy=self.accuracy, mistakes=self.mistakes
         )
@@ -202,17 +202,17 @@ def result_of(
         largest: Largest tile.
         moves: Number of moves.
         target: Winning tile, if any.
-        is_final: Whether the game is over. False if the game was won and can continue.
+        is_final: Whether the game is over. A game that was won may still be in progress.
         best: Best score of the player's other games of this type. Defaults to the best of
             `earlier`.
         earlier: The player's other scores in this type of game: a list, or a count for each score.
         today: Scores of the games in `earlier` that ended today.
-        field: For a daily game, the scores of all other players on the same day. If it is None, the
-            score is compared with `earlier`.
+        field: For a daily game, the scores of all other players on the same day. If `field` is
+            None, the score is compared with `earlier`.
         streak: For a daily game, the number of consecutive days, as in `Result`.
         level: Level of the review, or empty for perfect play.
-        is_by_computer: Whether a computer player made any of the moves. If so, the game cannot set
-            a best score and is not reviewed automatically.
+        is_by_computer: Whether a computer player made any of the moves. Games with computer moves
+            cannot set a best score and are not reviewed automatically.
         battle: For a game in a battle, a sentence about the winner, which replaces the comparison.
         race: The milestones of the game, if milestones are shown.
     """
@@ -287,7 +287,7 @@ def _place(score: int, others: Counter[int], *, is_daily: bool) -> str:
         text, place = _("Place {place} of {count} on the same tiles."), place_of(score, others)
         return text.format(place=number(place), count=number(count + 1))
     if count < MIN_GAMES or not below:
-        return ""  # the headline compares the score with the best score
+        return ""  # the headline already compares the score with the best score
     share = f"{100 * below // count} %"
     few = _("Better than {below} of your {count} other games")
     many = _("Better than {share} of your {count} games")

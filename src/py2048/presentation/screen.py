@@ -1,4 +1,4 @@
-"""Plain data for screens. The first frame needs this module, so it has few imports."""
+"""Plain data for screens, in a module with few imports for a fast first frame."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Status(NamedTuple):
 
     @property
     def facts(self) -> list[str]:
-        """Phrases about help used and the number of moves, most important first."""
+        """Phrases about the help that was used and the number of moves, most important first."""
         return [*([self.help] if self.help else []), moves(self.moves)]
 
 

@@ -84,8 +84,8 @@ def has_moves() -> bool:
     """Return whether standard input provides moves for a game.
 
     The result is False for a terminal or a device. Some launchers leave an empty pipe open, so an
-    empty pipe provides moves only if the output is a terminal. In this case, a person created the
-    pipe and may take time to write to it.
+    empty pipe provides moves only if the output is a terminal. If the output is a terminal, a
+    person created the pipe and may take time to write moves.
     """
     try:
         mode = os.fstat(sys.stdin.fileno()).st_mode
@@ -99,7 +99,7 @@ def has_moves() -> bool:
 
 
 def _has_input() -> bool:
-    """Wait for data or the end of the file on standard input; return whether there is data."""
+    """Wait for data or the end of standard input, and return whether there is data."""
     try:
         return bool(select.select([sys.stdin], [], [], PIPE_TIMEOUT_S)[0])
     except OSError:  # select supports only sockets on Windows
@@ -119,7 +119,7 @@ def reason(error: OSError) -> str:
     why = error.strerror or str(error) or type(error).__name__
     if error.filename is not None:
         return f"{error.filename}: {why}"
-    # An error without a file name comes from standard output.
+    # A write error without a file name comes from standard output.
     return f"cannot write to standard output: {why}" if error.errno in UNWRITABLE else why
 
 

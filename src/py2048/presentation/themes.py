@@ -56,7 +56,7 @@ class Theme(NamedTuple):
         board: Board background between the cells.
         empty: Empty cell.
         tiles: Styles of the tiles 2, 4, 8 and so on, up to 131072.
-        beyond: Styles of tiles above 131072. The list repeats for even larger tiles.
+        beyond: Styles of tiles above 131072, which are used in a cycle.
     """
 
     name: str
@@ -91,7 +91,7 @@ class Theme(NamedTuple):
 
 @cache
 def mixed(first: str, second: str, share: float) -> str:
-    """Blend two colours; `share` is the weight of the second colour, from 0 to 1."""
+    """Blend two colours, with `share` as the weight of the second colour, from 0 to 1."""
     pairs = ((int(first[i : i + 2], 16), int(second[i : i + 2], 16)) for i in (1, 3, 5))
     return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in pairs)
 
@@ -224,7 +224,8 @@ COLOUR_BLIND = _theme(
 _BLACK, _GREY, _WHITE = "#000000", "#555555", "#ffffff"
 
 # Palette indexes for terminals with 256 colours: for `TOKENS`, for tiles up to 131072, and for
-# larger tiles. They select the closest colours that pass the tests for contrast and difference.
+# larger tiles. The indexes select the closest colours that pass the tests for contrast and
+# difference.
 _INKS_256 = (_BLACK, _WHITE)
 _IN_256 = {
     "light": (
@@ -254,7 +255,7 @@ def _of_256(indexes: str) -> str:
     """Convert palette indexes to RGB colours, which Rich maps back to the same indexes."""
 
     def colour(index: int) -> str:
-        if index >= 232:  # greys, which Rich rounds to steps of 1/25
+        if index >= 232:  # Rich rounds greys to steps of 1/25
             return "#" + f"{round(10.2 * (index - 231)):02x}" * 3
         levels = ((index - 16) // 36, (index - 16) // 6 % 6, (index - 16) % 6)
         return "#" + "".join(f"{40 * level + 55 * (level > 0):02x}" for level in levels)
@@ -269,10 +270,10 @@ def in_256_colours(theme: Theme) -> Theme:
     return theme._replace(tiles=small, beyond=large, **_tokens(surfaces.split()))
 
 
-# The 16 standard colours of the Linux console. Other terminals display these colours differently,
-# so tiles only use colours that are clearly light or dark everywhere: no green, brown, cyan or dark
-# grey. Tiles have no bold text, because xterm brightens dark colours in bold text and would show
-# black numbers in grey.
+# The 16 standard colours of the Linux console. Other terminals display these colours differently.
+# Tiles therefore only use colours that are clearly light or dark everywhere, which excludes green,
+# brown, cyan and dark grey. Tiles have no bold text, because xterm brightens dark colours in bold
+# text and would show black numbers in grey.
 _SIXTEEN = _styles(
     "#aaaaaa #ffff55 #ff5555 #ff55ff #55ffff #55ff55 #aa0000 #0000aa #aa00aa #ffffff",
     dark=_BLACK,
@@ -303,7 +304,7 @@ def get_theme(name: str) -> Theme:
     """Look up a theme by name.
 
     Raises:
-        ThemeError: If no theme has this name; the message suggests the closest match.
+        ThemeError: If no theme has this name. The message suggests the closest match.
     """
     if name not in BY_NAME:
         raise ThemeError(f"unknown theme {name!r}{did_you_mean(name, BY_NAME)}")

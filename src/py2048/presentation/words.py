@@ -176,7 +176,7 @@ def goals_text(move: MoveReview) -> str:
 
 
 def why_text(move: MoveReview) -> str:
-    """Return what a move cost and, if known, why. Return "" for the best move."""
+    """Describe the cost of a move and, if known, the reason. Return "" for the best move."""
     if move.played is move.best or not move.goal:
         return ""
     texts = outcome_text(move, [move.best, move.played]), reason_text(move)
@@ -190,7 +190,7 @@ def goal_text(goal: Goals, made: int) -> str:
 
 
 def sentences() -> dict[str, object]:
-    """Return the sentences for hints and reviews that pages need to work without a server."""
+    """Return the sentences that web pages need for hints and reviews without a server."""
     return {
         "make": _(_MAKE), "last": _(_LAST), "games": _(_GAMES_AFTER), "also": _(_N_AFTER),
         "reasons": {kind: [*map(_, texts)] for kind, texts in _REASONS.items()},
@@ -226,7 +226,7 @@ def luck_word(luck: float, swing: float) -> str:
     """Describe luck in a word or two, such as "good", or return "" for a game without randomness.
 
     The word depends on the luck divided by its standard deviation in this game. The deviation is
-    larger in a game that is close to its end for a long time, because spawns matter more. Two games
+    larger in a game that is close to its end for many moves, because spawns matter more. Two games
     in three have "average" luck, and one game in twenty has "very good" or "very bad" luck,
     regardless of skill.
 
@@ -248,7 +248,7 @@ def columns(rows: Sequence[Sequence[str]]) -> str:
 
 
 def plain_amount(unit: Unit, value: float, *, signed: bool = False) -> str:
-    """Format a loss or a luck without the word "points", as in "1,203", "+3.4" or "0.42 %".
+    """Format a loss or luck value without the word "points", as in "1,203", "+3.4" or "0.42 %".
 
     Values below ten have one decimal.
     """
@@ -266,7 +266,7 @@ def amount(unit: Unit, value: float, *, signed: bool = False) -> str:
 
 
 def describe_review(review: Review, *, brief: bool = False) -> list[str]:
-    """Return a review's summary as lines of text. The lines do not list the moves.
+    """Return a review's summary as lines of text, without a list of moves.
 
     Args:
         review: The review to summarise.

@@ -38,15 +38,16 @@ none).
 JOB = 10
 
 (GAMES, MOVES, MERGED, LARGEST, MADE, NEXT_MADE, SURVIVED, OUT, TRAPPED, MEETING, ROOM) = range(11)
-"""Columns of the sums. Three more columns are the sums of squares of TRAPPED, MEETING and ROOM.
+"""Columns of the sums. Three further columns contain the sums of the squares of TRAPPED, MEETING
+and ROOM.
 
 MERGED is the sum of the points of all merges, and LARGEST the largest rank on the final board.
 """
 SQUARES, SUMS = 3, 14
 
 SURVIVAL_MOVES, CORNER_MOVES, ROOM_MOVES = 20, 10, 5
-"""After these numbers of moves, a playout records whether the game has survived, whether the
-largest tile has left its corner, and how many cells are empty.
+"""Numbers of moves after which a playout records its survival, whether the largest tile has left
+its corner, and the number of empty cells.
 """
 WATCHED_BOARDS = 20
 """Number of boards per game that playouts check for trapped tiles and merged pairs."""
@@ -128,7 +129,8 @@ def observe(
         rows: Number of rows.
         columns: Number of columns.
         count: Number of moves since the judged move.
-        above: Sum of all tiles larger than the watched pair's on the board before the judged move.
+        above: Sum of all tiles that are larger than the tiles of the watched pair, on the board
+            before the judged move.
         job: The job.
         game: The game's counts, `[SUMS]`.
     """

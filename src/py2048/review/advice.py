@@ -145,16 +145,16 @@ def advise(
 ) -> Iterator[Hint | Compiling]:
     """Yield a player's hint, preceded by a quick hint if the player is not compiled yet.
 
-    If the player is already compiled, this function yields only the player's hint. Otherwise, the
-    first item is a hint from the player ``quick``, with `instead_of` set. The next items report the
-    compiler's progress, and the last item is the requested hint. Callers should wait
-    `PROGRESS_PERIOD_S` between items. If the caller stops early, the compilation continues in the
-    background.
+    If the player is already compiled, this function yields only the player's hint. If the player is
+    not compiled, the first item is a hint from the player ``quick``, with `instead_of` set. The
+    next items report the compiler's progress, and the last item is the requested hint. Callers
+    should wait `PROGRESS_PERIOD_S` between items. If the caller stops early, the compilation
+    continues in the background.
 
     Args:
         snapshot: The position.
         player: The requested player.
-        level: The last hint is judged for this level, if the rules support levels.
+        level: Skill level for judging the last hint, if the rules support levels.
         only_move: Whether to omit the values and the quick hint, as in `PositionSnapshot.ask`.
         apart: Whether to compile in a separate process, which keeps the screen responsive.
 
@@ -256,7 +256,7 @@ def ready_judge(rules: Rules, start: Board | None = None) -> Generator[Compiling
 
 
 def review_game(record: Record, level: Level | None = None) -> Iterator[ReviewUpdate | Compiling]:
-    """Review a game; yield compilation progress, the judge, batches of moves and the review.
+    """Review a game, and yield compilation progress, the judge, batches of moves and the review.
 
     A review for a level may yield the same move again with better values, and the last version
     counts. Games on boards that can be solved exactly, or under rules that levels do not support,

@@ -1,12 +1,12 @@
 """Judge moves for players of a given level by simulating the rest of the game after each move.
 
-The value of a move is the probability that a player of this level then reaches the goal. This
+The value of a move is the probability that a player of this level then reaches the goal. The
 probability is estimated from simulated games, called *playouts*, so it has a standard error.
 Playouts are allocated in three steps, until a budget of simulated moves is spent. First, every move
 gets the same number of playouts. Then more playouts go to a quarter of the positions, chosen
 because their moves differ most. Finally, batches of playouts go to the positions whose grades are
 most likely to change. The playouts of a move are numbered, and their allocation does not depend on
-time, so a seed gives the same review on any machine and with any number of threads.
+time. The same seed therefore gives the same review on any machine and with any number of threads.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from py2048.review.simulation import SEED, Batch, Playouts, Sums
 BUDGETS = {"4x4": 40_000_000, "small": 20_000_000, "cells": 4_000_000}
 """Number of simulated moves in a review, by kind of board."""
 LONG_GAME = 500
-"""For games with more moves than this, the budget grows in proportion to the length."""
+"""Number of moves above which the budget grows in proportion to the length of the game."""
 
 HINT_SHARE = 1 / 128
 """Share of the budget that is used to judge a single position."""
@@ -56,7 +56,7 @@ DECISIVE_SHARE = 0.25
 CLEAR_GAMES = 256
 """Number of playouts per move after which the reason for a mistake is considered clear."""
 ROUND = 16
-"""Number of positions per round. Each of them gets a batch of playouts."""
+"""Number of positions that get a batch of playouts in each round."""
 MIN_DOUBT = 0.01
 """Minimum probability that more playouts change a position's grade. Below it, none are added."""
 REASON_DOUBT = 0.05
@@ -65,11 +65,12 @@ TYPICAL_LOSS = 0.04
 """Prior standard deviation of a move's loss, as a probability."""
 
 MIN_CHANCE = 0.02
-"""If no move has at least this chance of reaching the goal, the chance of survival is used instead.
+"""Minimum chance of reaching the goal. If all moves have a lower chance, the chance of survival is
+used.
 """
 
 MIN_ERRORS = 2.5
-"""A move counts as a mistake only if its loss is at least this many standard errors."""
+"""Minimum loss of a move that counts as a mistake, in standard errors."""
 
 LOSSES = {Grade.INACCURACY: 0.03, Grade.MISTAKE: 0.06, Grade.BLUNDER: 0.12}
 """Minimum loss of each kind of mistake, as a probability."""
@@ -79,7 +80,7 @@ MIN_VARIANCE = 0.25
 """
 
 _PER = {ReasonKind.ENDED: 100, ReasonKind.CORNER: 100}
-"""Kinds of reasons that count games. Their numbers are given per 100 games."""
+"""Kinds of reasons whose effect is stated as a number of games in 100."""
 _COLUMNS = {
     ReasonKind.TRAPPED: kernels.TRAPPED,
     ReasonKind.MEETING: kernels.MEETING,
@@ -128,8 +129,8 @@ class Judgement:
         sums: Counts from the playouts, int64 `[4, 2, columns]`; see `Playouts.play`.
         since: The counts when the accuracy measurement began. Playouts that
             helped to select the position are excluded.
-        until: The counts at the end of the playouts that measure the accuracy, or None while those
-            playouts are running. Later playouts continue until the grade is clear, so they would
+        until: The counts when the accuracy measurement ended, or None while it goes on.
+            Later playouts are excluded, because they continue until the grade is clear and would
             bias the accuracy.
     """
 
@@ -160,7 +161,7 @@ class Judgement:
         return self.position.played or self._best(self._chances(self._column))
 
     def contrast(self, counts: Sums) -> float:
-        """Return how much of the variance between the moves is not sampling noise, from 0 to 1."""
+        """Return the fraction of the variance between the moves that is not sampling noise."""
         chances = self._chances(self._column, counts).values()
         games = max(int(counts[self.directions[0].value, kernels.GAMES]), 1)
         spread = variance(chances) if len(chances) > 1 else 0.0
@@ -235,7 +236,7 @@ class Judgement:
         yield from (kind for kind in ReasonKind if tiles.get(kind, 1))
 
     def compared(self, kind: ReasonKind, played: Direction, best: Direction) -> Reason:
-        """Compare two moves for one kind of reason; `z` is positive if `played` is worse."""
+        """Compare two moves for one kind of reason. `z` is positive if `played` is worse."""
         (bad, squared), (other, other_squared) = (
             _statistics(kind, self.sums[each.value].sum(axis=0)) for each in (played, best)
         )
@@ -403,7 +404,7 @@ class LevelJudge(Judge):
         return self.judge(Position(ply, board, score, played)).review()
 
     def judge(self, position: Position) -> Judgement:
-        """Judge a position with the number of playouts for a hint.
+        """Judge a position with as many playouts as a hint needs.
 
         A review can add playouts later.
         """
@@ -418,7 +419,7 @@ class LevelJudge(Judge):
     def review(
         self, positions: Iterable[Position], known: Iterable[Judgement] = ()
     ) -> Iterator[tuple[MoveReview, ...]]:
-        """Review the moves of a game; yield reviews when they are available or more precise.
+        """Review the moves of a game, and yield each review when it is available or more precise.
 
         Args:
             positions: The positions, with the directions played.
@@ -457,13 +458,15 @@ class LevelJudge(Judge):
     def _play_equally(
         self, found: Sequence[Judgement], most: int, budget: float
     ) -> Generator[tuple[MoveReview, ...], None, int]:
-        """Run equally many playouts per position; yield reviews; return the number of moves.
+        """Run the same number of playouts for each position, and yield the reviews.
+
+        The generator returns the number of simulated moves.
 
         Args:
             found: The positions.
             most: Maximum number of playouts for each move.
             budget: Maximum number of simulated moves. The first playouts run even if they exceed
-                it.
+                the budget.
         """
         spent, done, games = 0, 0, PROBE_GAMES
         while found and games:
@@ -476,7 +479,7 @@ class LevelJudge(Judge):
         return spent
 
     def play(self, judgements: Sequence[Judgement], games: int) -> int:
-        """Run playouts and add their counts; return the number of simulated moves."""
+        """Run playouts and add their counts. Return the number of simulated moves."""
         sums = self._playouts.play([each.batch(games) for each in judgements])
         for each, counts in zip(judgements, sums, strict=True):
             each.sums += counts

@@ -17,7 +17,9 @@ from py2048.review.moves import Basis, MoveReview, move_review
 CHANCE_RANGE = 0.5, 0.95
 """Winning chances that make a good exercise: the ending is neither lost nor already won."""
 MAX_ATTEMPTS = 20
-"""Maximum number of positions to try. If all are outside the range, the closest is used."""
+"""Maximum number of positions to try. If no position is within `CHANCE_RANGE`, the closest position
+is used.
+"""
 SLIP_SHARE = 0.15
 """Share of random moves before the starting position. They make it resemble human play."""
 PROGRESS_RANGE = 0.2, 0.9
@@ -33,8 +35,8 @@ class EndingPractice:
         table: The endgame table.
         game: The game. Call `play` to make moves.
         start: Probability of reaching the target from the starting position with best play.
-        kept: The fraction of the winning probability that the player's moves have preserved. It is
-            1 if every move was optimal.
+        kept: Fraction of the winning probability that the player's moves have preserved. Optimal
+            play keeps the fraction at 1.
     """
 
     def __init__(self, table: EndingTable, board: Board, seed: int) -> None:
@@ -67,7 +69,7 @@ class EndingPractice:
 
     @property
     def is_made(self) -> bool:
-        """Whether the target was reached on one of the formation's goal cells."""
+        """Whether the target was reached on one of the goal cells of the table's formation."""
         return self.chance == 1 and not self.table.holds(self.game.board)
 
     @property
@@ -109,7 +111,7 @@ def _position(table: EndingTable, draws: random.Random, seed: int) -> Board:
 
 
 def _first_board(table: EndingTable, draws: random.Random) -> Board:
-    """Return a board with the formation's large tiles and the first small tiles."""
+    """Return a board with the large tiles of the table's formation and the first small tiles."""
     formation = table.formation
     locked = [cell for cell in range(CELLS) if formation.locks[0] >> cell & 1]
     others = [cell for cell in reversed(range(CELLS)) if cell not in locked]

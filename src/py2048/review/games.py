@@ -31,13 +31,13 @@ MAX_MOMENTS = 10
 MAX_HABITS = 3
 
 MIN_STAKE = 0.3
-"""Reviews for a level report an accuracy only if the total stake is at least this high. Otherwise,
-the accuracy would be mostly noise.
+"""Reviews for a level report an accuracy only if the total stake of the moves is at least this
+high. With a lower stake, the accuracy would be mostly noise.
 """
 
 DEFAULT, MANY_CELLS = "expectimax:depth=3", 16
-"""The judge for boards of up to `MANY_CELLS` cells. A search at depth 3 reports fewer false
-mistakes than a search at depth 2, as deeper searches show.
+"""The judge for boards of up to `MANY_CELLS` cells. Checks with deeper searches show that depth 3
+reports fewer false mistakes than depth 2.
 """
 
 LARGE, HUGE = "expectimax:depth=2", "heuristic:depth=1"
@@ -70,9 +70,9 @@ class Review:
     """The review of a game.
 
     If values are points, the final score equals the expected final score at the start, minus
-    `loss`, plus `luck`. For an unfinished game, this is the expected final score. With an exact
-    judge, `loss` is the sum of the moves' losses. Other judges revise their estimates during the
-    game, and `loss` includes these revisions.
+    `loss`, plus `luck`. For an unfinished game, the same sum is the expected final score. With an
+    exact judge, `loss` is the sum of the moves' losses. A judge that is not exact revises its
+    estimates during the game, and `loss` includes the revisions.
 
     In a review for a level, values and losses are probabilities of reaching the goal, and luck is
     not measured.
@@ -95,7 +95,7 @@ class Review:
 
     @classmethod
     def of(cls, record: Record, judge: Judge, moves: Iterable[MoveReview]) -> Review:
-        """Create a judge's review from the reviews of all moves or of the first moves."""
+        """Create a review from a judge's move reviews, which may only cover the first moves."""
         ordered = tuple(sorted(moves, key=lambda move: move.ply))
         return cls(record, judge.name, judge.unit, judge.is_exact, ordered, judge.level)
 
@@ -296,7 +296,7 @@ def review(record: Record, judge: Judge | Player | str | None = None) -> Review:
 
 
 def reviewing(record: Record, judge: Judge | Player | str | None = None) -> Iterator[MoveReview]:
-    """Yield the review of each legal move; stop at the goal if the judge has a fixed goal.
+    """Yield the review of each legal move. Stop at the goal if the judge has a fixed goal.
 
     Args:
         record: Record of the game.
@@ -351,8 +351,8 @@ def chosen_judge(record: Record, judge: Judge | Player | str | None) -> Judge:
 def judge_for(rules: Rules, spec: str = "", start: Board | None = None) -> Judge:
     """Return the judge for a player spec, by default the best judge for the rules.
 
-    For boards of up to eight cells, the best judge is an exact solution. For larger boards, it is a
-    search with the network or the heuristic.
+    For boards of up to eight cells, the best judge is an exact solution. For larger boards, the
+    best judge is a search with the network or the heuristic.
 
     Args:
         rules: Rules of the game.
@@ -367,7 +367,7 @@ def judge_for(rules: Rules, spec: str = "", start: Board | None = None) -> Judge
     from py2048.players.perfect import QUICK_CELLS
 
     if rules.cells <= QUICK_CELLS:
-        with suppress(PlayerError):  # The solver does not support these rules or tiles.
+        with suppress(PlayerError):  # The solver may not support the rules or the tiles.
             judge = judge_by(rules, make_player("perfect"))
             if start:
                 judge.rate(start)

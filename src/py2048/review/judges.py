@@ -29,7 +29,7 @@ MAX_SUM = 1 << 15
 """Maximum tile sum of boards to solve, so that all tiles are within the solver's limit."""
 
 MIN_TABLE_CHANCE = 0.9
-"""An endgame table is used only if its tile is reached with at least this probability."""
+"""Minimum probability of reaching the tile of an endgame table that is used."""
 
 LUCK_DEPTH = 2
 """Minimum depth of the search that measures luck."""
@@ -61,7 +61,7 @@ class ExactJudge(Judge):
         return gain + self._query(turn.board, Solution.value_of) - values[turn.direction]
 
     def _query(self, board: Board, query: Callable[[Solution, Board], Answer]) -> Answer:
-        """Query the solution; if it does not contain the board, solve the board first."""
+        """Query the solution. If it does not contain the board, solve the board first."""
         if board.sum > MAX_SUM:
             raise PlayerError(
                 f"a board with a sum of {board.sum} cannot be solved: at most {MAX_SUM}"
@@ -94,16 +94,18 @@ class PlayerJudge(Judge):
 
 
 class SearchJudge(Judge):
-    """Evaluates moves with a compiled search, in calibrated points if the network has records.
+    """Evaluates moves with a compiled search.
+
+    The values are calibrated if the network has a `TrackRecord`.
 
     Luck is the value after the spawn minus the mean over all spawns. The mean is the value of the
-    move, which averages searches after each spawn. The value after the spawn comes from a search of
-    the same depth as these searches.
+    move, which averages a search after each possible spawn. The value after the actual spawn comes
+    from a search of the same depth.
 
     Args:
         player: The searching player.
         rules: Rules of the game.
-        moves: Moves that are known to be optimal. The judge never values another move higher.
+        moves: Moves that are known to be optimal. No other move gets a higher value.
     """
 
     is_exact = False
@@ -150,7 +152,8 @@ class SearchJudge(Judge):
         """Return the source of the values: an endgame table that contains the board, or the search.
 
         A table cannot rank moves that are all certain to reach the table's tile. If the best move's
-        probability is low, leaving the formation may be better than the table suggests.
+        probability is low, leaving the table's formation of large tiles may be better than the
+        table suggests.
         """
         ending = find_ending(board, self.rules)
         if (

@@ -3,8 +3,9 @@
 A simulated player of level ``s`` rates each move: the points of the slide plus the small network's
 value of the afterstate, multiplied by ``1 + s * x``. For each rating, ``x`` is a new random number
 from -1 to 1. The player makes the move with the highest rating. `scripts/make_levels.py` simulates
-players of each level. It writes the fraction of games that reach each tile to ``data/levels.json``.
-``docs/explanation/review.md`` describes how well this model predicts people's moves.
+players of each level, and writes the fraction of games that reach each tile to
+``data/levels.json``. ``docs/explanation/review.md`` describes how well this model predicts people's
+moves.
 """
 
 from __future__ import annotations
@@ -24,10 +25,12 @@ from py2048.core.errors import PlayerError, RulesError, unknown
 from py2048.core.rules import Rules, get_rules
 
 TABLE = Path(__file__).resolve().parent / "data" / "levels.json"
-"""Simulation results by preset and slip: the median score, and how often games reach each tile."""
+"""Simulation results by preset and slip (relative error): the median score, and how often games
+reach each tile.
+"""
 
 CERTAIN = 0.9
-"""A tile is too easy as a goal if at least this share of games reaches it."""
+"""Share of games that must reach a tile for the tile to be too easy as a goal."""
 
 PERFECT = "perfect"
 """The name that selects perfect play instead of a level."""
@@ -36,20 +39,22 @@ MAX_SLIP = 0.9
 PRIOR_SLIP = 0.1
 PRIOR_GAMES = 5
 MAX_GAMES = 50
-"""A player's level is estimated from at most this many recent games."""
+"""Maximum number of recent games from which a player's level is estimated."""
 
 UNSEEN = 1e-4
 """Probability added to each largest tile, because simulated games miss the rarest tiles."""
 
 Table = dict[float, dict[int, float]]
-"""For each slip in ascending order, the fraction of simulated games that reach each tile."""
+"""For each slip (relative error) in ascending order, the fraction of simulated games that reach
+each tile.
+"""
 
 
 class Level(NamedTuple):
     """A player model.
 
     Attributes:
-        name: English name of the level, or empty if the slip has no name.
+        name: English name of the level, or empty for an unnamed level.
         slip: Maximum relative error of the player's move values.
     """
 
@@ -70,7 +75,7 @@ LEVELS = (
 )
 
 SLIPS = tuple(round(PRIOR_SLIP * 1.1**step, 4) for step in range(-24, 24))
-"""The slips that `fit_level` chooses from, between 0.0102 and 0.8954."""
+"""The slips (relative errors) that `fit_level` chooses from, between 0.0102 and 0.8954."""
 
 
 class Goals(NamedTuple):
@@ -100,12 +105,14 @@ class TileShare(NamedTuple):
 
 
 def level_of(slip: float) -> Level:
-    """Return the level with a given slip, including its name if there is one."""
+    """Return the level with a given slip (relative error), including its name if it has one."""
     return next((level for level in LEVELS if level.slip == slip), Level("", slip))
 
 
 def parse_level(text: str) -> Level | None:
-    """Parse the name of a level, or a slip such as ``0.15``. Returns `None` for ``perfect``.
+    """Parse the name of a level, or a slip (relative error) such as ``0.15``.
+
+    Returns `None` for ``perfect``.
 
     Error messages also offer the level ``me``, which callers must handle themselves.
 
@@ -186,7 +193,7 @@ def has_table(rules: Rules) -> bool:
 
 @cache
 def _tables() -> dict[tuple[object, ...], Table]:
-    """Return the tables, keyed by the rules' objective. A table's rows all have the same tiles."""
+    """Return the tables, keyed by the rules' objective. All rows of a table have the same tiles."""
     tables: dict[tuple[object, ...], Table] = {}
     for name, preset in json.loads(TABLE.read_text(encoding="ascii")).items():
         rows = {float(slip): row["made"] for slip, row in preset["slips"].items()}
@@ -204,7 +211,7 @@ def _tables() -> dict[tuple[object, ...], Table]:
 def fit_level(rules: Rules, games: Iterable[tuple[int, bool]]) -> Level:
     """Return a player's most likely level, based on the largest tiles of the last 50 games.
 
-    The prior has the weight of five average games with a slip of 0.1.
+    The prior has the weight of five average games of a player with a relative error of 0.1.
 
     Args:
         rules: Rules of the games.
@@ -250,11 +257,11 @@ def fit_of(rules: Rules, level: Level, games: Iterable[tuple[int, bool]]) -> lis
     ]
 
 
-_GOAL_RANKS = 20  # browsers receive the goals of boards with a largest rank below this
+_GOAL_RANKS = 20  # Number of largest-tile ranks for which browsers receive goals.
 
 
 def facts_of_levels(rules: Rules) -> dict[str, dict[str, object]]:
-    """Return the slip and the goals of each level for browsers, by rank of the largest tile."""
+    """Return each level's relative error (slip) and its goals by largest rank, for browsers."""
     rest = [0] * (rules.columns - 1)
     boards = [Board.from_rows([[r and 1 << r, *rest]] * rules.rows) for r in range(_GOAL_RANKS)]
     return {

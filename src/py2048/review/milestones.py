@@ -1,7 +1,7 @@
 """Milestones: the tiles that players race to reach, and how soon a game reached them.
 
-A board's milestones begin at a quarter of its target tile. On a 4x4 board, they are 512, 1024, 2048
-and all larger tiles. The clock starts with the first move.
+A board's milestones begin at a quarter of its target tile. On a 4x4 board, the milestones are 512,
+1024, 2048 and all larger tiles. The clock starts with the first move.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from py2048.core.game import Position
 from py2048.core.rules import Rules
 
 FIRST_SHARE = 4
-"""The first milestone is the target divided by this number."""
+"""Ratio between the target tile and the first milestone."""
 
 
 class Pace(NamedTuple):
@@ -36,7 +36,8 @@ class Milestone(NamedTuple):
 
     Attributes:
         tile: The tile.
-        pace: How soon this game reached the tile, or None if it has not.
+        pace: Time and moves that the game took to reach the tile, or None if the tile was not
+            reached.
         best: The player's best pace in a game without help, or None if there is none.
     """
 

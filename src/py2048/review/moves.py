@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from py2048.review.reasons import Reason
 
 DIGITS, EXACT_DIGITS = 6, 10
-"""Values are compared with the best value to this many significant digits.
+"""Number of significant digits for comparing values with the best value.
 
 Different machines may sum the same weights in different orders, which changes the last digits.
 Rounding keeps grades reproducible. Exact values are the same on all machines, so more digits are
@@ -107,9 +107,9 @@ class MoveReview:
         values: Value of each legal direction, as expected points (including the points of the move)
             or as a probability.
         loss: Difference from the value of the best move, which is never negative.
-        share: The loss as a fraction, from 0 to 1. If values are points, this is a fraction of the
-            expected final score, otherwise of the best value.
-        stake: The `share` that a random legal move would have on average.
+        share: The loss as a fraction, from 0 to 1. The fraction is relative to the expected final
+            score if values are points, and otherwise to the best value.
+        stake: The average `share` of all legal moves.
         accuracy: Accuracy of the move, 0 to 100, computed from `share` and `stake`.
         grade: Grade of the move.
         luck: How much the spawn increased the value, compared with the mean over all spawns.
@@ -123,8 +123,8 @@ class MoveReview:
         errors: Standard error of the difference between each value and the best value, which is 0
             for the best direction.
         reason: The reason why the move is a mistake, if the playouts show it clearly.
-        survival: Whether the values are probabilities of surviving 20 more moves. They are used if
-            even the best move rarely leads to the goal.
+        survival: Whether the values are probabilities of surviving 20 more moves. Survival is
+            judged if even the best move rarely leads to the goal.
     """
 
     ply: int
@@ -220,7 +220,7 @@ def _rounded(loss: float, grain: float) -> float:
 
 
 def _share(loss: float, whole: float) -> float:
-    """Return a loss as a fraction of `whole`. If `whole` is 0, the result for any loss is 1."""
+    """Return a loss as a fraction of `whole`. If `whole` is 0, any positive loss counts as 1."""
     return round(min(loss / whole, 1.0), DIGITS) if whole > 0 else float(loss > 0)
 
 
@@ -297,7 +297,7 @@ class Judge(ABC):
         owed = board.sum - score if is_sum else 0
         values = {direction: value + owed for direction, value in rated.items()}
         top = max(values.values())
-        for direction in values:  # a winning move ends the game, so it loses no points
+        for direction in values:  # a winning move ends the game and has no loss
             if self._wins(board.slide(direction, self.rules.merging).board):
                 values[direction] = top
         luck = self.luck(turn, rated) if turn and turn.legal else 0.0

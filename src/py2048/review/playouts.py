@@ -17,18 +17,17 @@ first 12 words are discarded. The first direction does not affect the state, so 
     a, b, c = b ^ b >>> 9, c + (c << 3), (c << 21 | c >>> 11) + word
     counter = counter + 1
 
-The order of the words is:
+After a move that does not end the game, one word determines the cell of the spawn, and the next
+word determines the spawned tile. Under rules with a fixed spawn, both words are drawn and ignored.
+Then one word is drawn for each legal move, in the order up, down, left, right.
 
-1. After a move that does not end the game, one word determines the cell of the spawn, and the next
-   word determines the spawned tile. A word selects choice number ``word * n >> 32`` of `n`. For a
-   cell, the choices are the empty cells in row-major order. For a tile, the choices are the tiles
-   in ascending order, and each tile counts as often as its integer weight. Under rules with a fixed
-   spawn, both words are drawn and ignored.
-2. Then one word is drawn for each legal move, in the order up, down, left, right. The player's
-   error for the move is ``x = word / 2**31 - 1``.
+A word selects choice number ``word * n >> 32`` of `n`. For a cell, the choices are the empty cells
+in row-major order. For a tile, the choices are the tiles in ascending order, and each tile is
+repeated according to its integer weight. For a legal move, the word determines the player's error,
+which is ``x = word / 2**31 - 1``.
 
-All values are float64. The value of a network is the sum of the selected integer weights, times the
-network's step.
+All values are float64. The value of a network is the sum of the selected integer weights,
+multiplied by the network's step size.
 
 `play_on` is the reference implementation of `py2048.review.simulation.Playouts`.
 
@@ -65,12 +64,12 @@ class GameCounts(NamedTuple):
         made: Whether the goal was reached.
         next_made: Whether the second goal was reached.
         survived: Whether the game lasted at least 20 moves or reached a goal that ended it.
-        out: Whether the watched tile has left the corners after ten more moves, or at the end of a
-            shorter game.
+        out: Whether the watched tile has left the corners after ten more moves or, in a shorter
+            game, at the end.
         trapped: Number of moves during which the watched tile is trapped, up to 20.
-        meeting: Number of moves until the watched pair merges, including the judged move; 20 if the
-            pair merges later or never.
-        room: Number of empty cells after five more moves, or at the end of a shorter game.
+        meeting: Number of moves until the watched pair merges, including the judged move. The
+            number is 20 if the pair merges later or never.
+        room: Number of empty cells after five more moves or, in a shorter game, at the end.
     """
 
     moves: int

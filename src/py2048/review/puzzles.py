@@ -108,8 +108,8 @@ def get_puzzle(number: int) -> Puzzle:
 def daily_puzzle(day: date) -> Puzzle:
     """Return the puzzle of a day. No puzzle repeats before all others have been used.
 
-    Puzzles are sorted by difficulty. Each day advances by about 0.618 of the list, so easy and hard
-    puzzles alternate.
+    Puzzles are sorted by difficulty. The index advances by about 61.8 % of the list each day, so
+    easy and hard puzzles alternate.
     """
     return puzzles()[day.toordinal() * _daily_step() % len(puzzles())]
 

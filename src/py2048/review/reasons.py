@@ -12,7 +12,7 @@ from py2048.core.direction import Direction
 from py2048.core.rules import Rules
 
 MIN_Z = 4.0
-"""A difference of at least this many standard errors between two moves counts as a reason."""
+"""Minimum difference between two moves that counts as a reason, in standard errors."""
 
 
 class ReasonKind(StrEnum):
@@ -58,7 +58,7 @@ class Habit:
     Attributes:
         kind: The reason that the mistakes have in common.
         count: Number of mistakes.
-        cost: Mean loss of these mistakes, as a probability.
+        cost: Mean loss of the mistakes with this reason, as a probability.
         plies: Numbers of the moves.
     """
 
@@ -75,7 +75,7 @@ class Line:
     Attributes:
         directions: Three to six moves, starting with the move to explain.
         boards: The board before the first move, then the board after each turn.
-        fear: The tile that the reason names, which screens highlight, or None.
+        fear: The tile that the reason is about, which screens highlight, or None.
     """
 
     directions: tuple[Direction, ...]
@@ -86,18 +86,18 @@ class Line:
 # --- what is counted -----------------------------------------------------------------------------
 
 MIN_RATIO = 8
-"""A large tile traps a small tile only if it is at least this many times as large."""
+"""Minimum ratio between the trapping tile and the trapped tile."""
 MAX_BELOW_LARGEST = 4
-"""A large tile traps others only if it is at least the largest tile divided by this number."""
+"""Maximum ratio between the largest tile on the board and the trapping tile."""
 
 
 class Watch(NamedTuple):
-    """The tiles of a position that playouts watch. A tile is 0 if the board has none.
+    """The tiles of a position that playouts watch. An attribute is 0 if the board has no such tile.
 
     Attributes:
         corner: Largest tile, if it is in a corner.
         small: A small tile at the edge that is trapped after some of the legal moves.
-        large: The large tile on the inner side of `small`, which traps it.
+        large: The large tile that traps `small` from the inner side.
         pair: The largest tile that is on the board more than once, is too large to spawn, and is at
             least a quarter of the largest tile.
     """
@@ -111,8 +111,8 @@ class Watch(NamedTuple):
 def watch(rules: Rules, board: Board) -> Watch:
     """Return the tiles that playouts from this board watch.
 
-    If several tiles are trapped, prefer traps that some moves avoid. Among these, prefer the
-    largest trapping tile, then the smallest trapped tile.
+    If several tiles are trapped, prefer traps that some moves avoid, then the largest trapping
+    tile, then the smallest trapped tile.
     """
     largest = board.max_tile
     tiles = [tile for row in board.rows for tile in row]

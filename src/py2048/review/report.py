@@ -52,7 +52,7 @@ class GameSummary:
         think_ms: Total recorded thinking time in milliseconds.
         unit: Unit of `loss` and `luck`.
         reviewed: Number of reviewed moves.
-        accuracy: Accuracy of the game, 0 to 100, or None if the total stake is too small.
+        accuracy: Accuracy of the game, 0 to 100, or None if too little was at stake.
         loss: Total loss of the moves.
         luck: Total luck.
         grades: Number of moves by grade.

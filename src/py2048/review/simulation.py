@@ -3,9 +3,9 @@
 `py2048.review.levels` describes the player model. `py2048.review.playouts` describes the random
 numbers and the counts, and contains the reference implementation.
 
-For some rules, the folder ``data`` contains a separate network for levels. This network is smaller
-and faster than the network of the computer players, because judging a position takes millions of
-moves.
+For some rules, the folder ``data`` contains a separate network for levels. The network for levels
+is smaller and faster than the network of the computer players, because judging a position takes
+millions of moves.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ NETWORKS = Path(__file__).resolve().parent / "data"
 """Folder of the levels' own networks."""
 
 HEURISTIC_SHARE = 0.05
-"""Factor for the errors of heuristic values, because moves differ less in heuristic values."""
+"""Factor for the player's errors with the heuristic, whose values differ less between moves."""
 
 SEED = 0
 """Random seed of the playouts that judge moves."""
@@ -61,8 +61,8 @@ Sums = NDArray[np.int64]
 def evaluation_of(rules: Rules) -> Network | Heuristic:
     """Return the evaluation that simulated players use.
 
-    The first of these that exists is used: the levels' own network for the rules, the network
-    bundled with py2048, the heuristic. Networks from other packages are ignored.
+    The levels' own network for the rules is preferred to the network bundled with py2048. If no
+    network exists, the heuristic is used. Networks from other packages are ignored.
     """
     path = network_path(rules)
     return load(path) if path else heuristic_for(rules)
@@ -93,7 +93,7 @@ class Batch:
 
     Attributes:
         board: Board before the moves.
-        ply: Number of the move. The seed of the playouts depends on this number.
+        ply: Number of the move, which is part of the playouts' random seed.
         goal: The next two goals, as tiles.
         watch: The tiles to watch, as in `py2048.review.reasons.Watch`.
         directions: The legal moves to try.
@@ -207,7 +207,7 @@ def shares_of(largest: NDArray[np.int64]) -> dict[int, float]:
 
 @cache
 def simulated_shares(rules: Rules, slip: float) -> dict[int, float]:
-    """Simulate a few games; return the share of games that reach each tile up to 4096.
+    """Simulate a few games, and return the share of games that reach each tile up to 4096.
 
     The result is empty if Numba is missing, if the board is too large, or if the board is so small
     that moves are judged exactly.

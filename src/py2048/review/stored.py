@@ -40,7 +40,7 @@ _StoredMove = tuple[
 
 
 def stored(move: MoveReview) -> list[object]:
-    """Return a move's fields in stored form."""
+    """Return the fields of a move review as JSON values."""
     values = (getattr(move, field.name) for field in fields(move))
     return [msgspec.to_builtins(each, enc_hook=_plain) for each in values]
 

@@ -4,7 +4,7 @@ Each kind of expensive request (a *door*) has a price in processor seconds. The 
 the measured times. A request is charged to the caller's address and account when it arrives, and
 the charge is corrected when the request is done.
 
-A free worker takes the next request from the address with the earliest virtual clock (L. Zhang,
+A free worker takes the next request from the address with the earliest virtual clock (Lixia Zhang,
 *Virtual Clock: A New Traffic Control Algorithm for Packet Switching Networks*, SIGCOMM 1990), and
 within this address from the account with the earliest virtual clock. Virtual clocks are never
 behind real time, and each request advances a clock by price / `SHARE`. If an address exceeds its
@@ -29,10 +29,10 @@ from py2048.server.workers import Outcome, Worker, timed
 _T = TypeVar("_T")
 
 WORKERS = 2
-RATE, BURST_S = 0.75, 300.0  # Processor seconds per address: refill per second, and burst.
+RATE, BURST_S = 0.75, 300.0  # Processor seconds that an address may use: per second, in a burst.
 SHARE = 0.05  # CPU seconds that each address can use per second at full priority.
-MAX_WAIT_S = 5.0  # Requests are rejected if they would wait longer for a worker.
-MIN_PRICE_S = 0.005  # Requests also cost time outside the workers.
+MAX_WAIT_S = 5.0  # A request is rejected if it would wait longer than this for a worker.
+MIN_PRICE_S = 0.005  # This minimum covers the time that a request costs outside the workers.
 HERE_FACTORS = {"battle": 10, "game": 10, "offline": 100, "open": 10, "puzzle": 10}
 """Factors for the charges of requests that run in threads of the server's own process.
 These requests are charged more because they delay the moves that this process plays."""
@@ -51,7 +51,7 @@ PRICES_S = {
     "verification": 0.2,
     **dict.fromkeys(HERE_FACTORS, MIN_PRICE_S),
 }
-"""Initial price of each door in processor seconds. Measurements adjust these prices."""
+"""Initial price of each kind of request in processor seconds. Measurements adjust these prices."""
 
 
 class Caller(NamedTuple):
@@ -89,7 +89,7 @@ class Request(NamedTuple):
 class FairQueue:
     """A queue that shares time fairly between addresses, then between an address's accounts.
 
-    The requests of one address never occupy more than half of the places.
+    Requests from one address never run in more than half of the places.
 
     Args:
         places: Maximum number of requests that run at the same time.
@@ -122,7 +122,7 @@ class FairQueue:
         for each in self._waiting:
             backlogs[each.caller.address] += each.price_s
         own = backlogs.pop(request.caller.address, 0.0)
-        most = own + request.price_s  # the most that another address runs before this request
+        most = own + request.price_s  # upper bound of another address's time before this request
         ahead = own + sum(min(most, each) for each in backlogs.values())
         wait_s = max(own / self._places_each, ahead / self._places) - MAX_WAIT_S
         wait_s = max(wait_s, self.wait_s(request.caller), 0.0)
@@ -132,7 +132,7 @@ class FairQueue:
         return wait_s
 
     def end(self, request: Request, seconds: float) -> None:
-        """Free a request's place, and adjust the request's charge to the measured time."""
+        """Mark a request as finished, and adjust the request's charge to the measured time."""
         self.charge(request.caller, seconds - request.price_s)
         self._running[request.caller.address] -= 1
         self._running += Counter()  # drops zeros
@@ -163,7 +163,7 @@ class Admission:
     """Admits expensive requests, and runs most of them in worker processes.
 
     Args:
-        metrics: Records the number of rejected requests, and the processor time of each door.
+        metrics: Records the number of rejected requests, and the processor time by kind of request.
     """
 
     def __init__(self, metrics: Metrics) -> None:
@@ -197,7 +197,7 @@ class Admission:
             door: The kind of request. Must be in `PRICES_S`.
             caller: Who is charged.
             call: A picklable function.
-            args: The function's arguments, which must be picklable too.
+            args: The function's arguments, which must be picklable.
 
         Raises:
             ActionRejected: If the address has used up its processor time, too many requests wait,

@@ -65,7 +65,8 @@ class Server(Api):
 
         async def serve(scope: Scope, receive: Receive, send: Send) -> None:
             if scope["type"] == "websocket" and scope["path"] == SOCKET_PATH:
-                # Starlette's layers would stay in memory for as long as the connection is open.
+                # Calling `play` directly keeps Starlette's middleware out of memory while the
+                # connection is open.
                 await play(self, WebSocket(scope, receive, send))
             else:
                 await app(scope, receive, send)
@@ -168,8 +169,8 @@ class Server(Api):
         facts = {"networks": strong_networks()}
         if not self.backend.is_deaf:
             return JSONResponse({"status": "ready", **facts})
-        # This fault does not cause status 503, because games can still be played and all processes
-        # have the same problem.
+        # A loss of notices does not cause status 503, because games can still be played and all
+        # processes have the same problem.
         fault = "PostgreSQL's notices"
         late = f"{fault} cannot be heard: watchers on other processes see moves up to 2 s late"
         return JSONResponse({"status": "ready", "degraded": fault, "message": late, **facts})
@@ -203,7 +204,7 @@ async def alive(_request: Request) -> Response:
 
 @functools.cache
 def strong_networks() -> list[str]:
-    """Return the names of the strong networks that are installed."""
+    """Return the names of the strong n-tuple networks that are installed."""
     others = shipped_folders()[1:]
     return [path.stem for path in shipped_files() if path.parent in others]
 

@@ -71,7 +71,7 @@ def backup(
     ] = None,
     force: options.ForceOption = False,
 ) -> None:
-    """Copy the whole store, with all games and accounts, to FILE. The server can keep running."""
+    """Copy the database with all games and accounts to FILE. The server can keep running."""
     from py2048.app.storage import backups, open_store
 
     with open_store(database) as store:
@@ -86,7 +86,7 @@ def restore(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A file written by backup.")],
     database: DatabaseOption = None,
 ) -> None:
-    """Fill an empty store from the backup in FILE. The kind of database may differ."""
+    """Fill an empty database from the backup in FILE. The kind of database may differ."""
     from py2048.app.storage import backups, open_store
 
     with open_store(database) as store:

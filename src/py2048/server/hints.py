@@ -35,7 +35,8 @@ class HintService:
     """Computer players for hints and autoplay.
 
     Args:
-        specs: Specs of the allowed players. Other players could take hours for a move.
+        specs: Specs of the allowed players. The list is restricted because some players could take
+            hours for a move.
         admission: Runs the players in worker processes.
     """
 
@@ -155,7 +156,7 @@ class HintService:
 
 
 def level_of(games: GameService, account: str, rules: Rules) -> Level | None:
-    """Return the level that fits an account's games."""
+    """Return the player level that an account's games fit best."""
     return own_level(games.store, account, rules)
 
 

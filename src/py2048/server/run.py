@@ -55,7 +55,8 @@ def run(settings: ServerSettings, log_level: str = "info") -> None:
         def stop(*_: object) -> None:
             server.should_exit = True
 
-        # Uvicorn handles these signals while it runs, and raises them again after it has stopped.
+        # Uvicorn handles SIGINT and SIGTERM while it runs, and raises them again after it has
+        # stopped.
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, stop)
         _announce(listener)
@@ -76,8 +77,9 @@ def _announce(listener: socket.socket) -> None:
 def _app(settings: ServerSettings) -> ASGIApp:
     """Create the application in the process that will serve it.
 
-    The garbage collector runs less often than by default (after 700 new objects). Playing moves
-    creates no reference cycles, and the new objects live as long as their game.
+    By default, the garbage collector runs after every 700 new objects, but this server runs it less
+    often. Playing moves creates no reference cycles, and the new objects live as long as their
+    game.
     """
     app = Server(settings).asgi()
     gc.collect()
@@ -119,7 +121,7 @@ def _config(settings: ServerSettings, log_level: str) -> uvicorn.Config:
 def _socket_connection(
     connections: Connections, meter: TokenBuckets, **uvicorn_args: Any
 ) -> asyncio.Protocol:
-    # Imported with the first WebSocket, so as not to delay the first page.
+    # This module is imported with the first WebSocket, to keep the first page fast.
     from py2048.server.http.sockets import SocketConnection
 
     return SocketConnection(connections, meter, **uvicorn_args)

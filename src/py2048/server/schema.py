@@ -1,7 +1,8 @@
 """Message types of the WebSocket and the JSON API.
 
-Input is validated by decoding it into these types, and responses are encoded from them. The OpenAPI
-description is generated from the same types. docs/reference/web-protocol.md explains the messages.
+Input is validated by decoding it into the types of this module, and responses are encoded from
+them. The OpenAPI description is generated from the same types. docs/reference/web-protocol.md
+explains the messages.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ POSITION = "position"
 
 _MAX_ID = 32
 _MAX_QUOTED = 40
-_PLAIN = r"^[^\x00\ud800-\udfff]*$"  # no NUL, which PostgreSQL rejects, and no lone surrogates
+_PLAIN = r"^[^\x00\ud800-\udfff]*$"  # excludes NUL, which PostgreSQL rejects, and lone surrogates
 T = TypeVar("T")
 
 
@@ -271,11 +272,11 @@ def type_of(frame: str | bytes | None) -> str:
 
 
 def convert(value: object, kind: type[T], *, strict: bool = True) -> T:
-    """Convert a JSON value, a query or a form to a type.
+    """Convert a JSON value, a query or a form to an instance of `kind`.
 
     Raises:
-        ActionRejected: If the value does not match the type. The message names the field and the
-            expected value.
+        ActionRejected: If the value does not match the type. The error message names the field and
+            the expected value.
     """
     try:
         return msgspec.convert(value, kind, strict=strict)
@@ -326,9 +327,9 @@ class PositionRequest(Struct):
 
 
 class AdviceRequest(PositionRequest):
-    """A position and the player to ask. None selects the default player.
+    """A position, and the computer player that rates the moves. None selects the default player.
 
-    With a `level`, the values are the chances for players of this level.
+    With a `level`, the values are the chances of reaching the goal for players of this level.
     """
 
     player: Text | None = None
@@ -377,7 +378,10 @@ class TurnsQuery(Struct, rename={"first": "from"}):
 
 
 class ReviewRequest(Struct):
-    """Requests a review. The game's player may choose a `level`, by default the player's own."""
+    """Requests a review. The game's player may choose a `level`.
+
+    The default is the level of the previous review, or else the player's own level.
+    """
 
     level: LevelText | None = None
 
@@ -477,7 +481,7 @@ class WonEvent(GameEvent, tag="won"):
 
 
 class OverEvent(GameEvent, tag="over"):
-    """The game is over. `say` is a sentence about how it ended."""
+    """The game is over. The sentence `say` describes how the game ended."""
 
     say: str
     outcome: OutcomeName
@@ -551,7 +555,7 @@ class HelloMessage(ServerMessage, tag="hello"):
 
 
 class ChanceInfo(Reply):
-    """How many recorded games reached this stage (`games`), and then the tile (`made`)."""
+    """Of the `games` recorded games that reached this stage, `made` then reached the tile."""
 
     tile: int
     made: int
@@ -586,7 +590,7 @@ class HintOption(Reply):
 
 
 class HintMessage(HintAnswer, tag_field="type", tag="hint", kw_only=True):
-    """A hint for one version of a game."""
+    """A hint for a given version of a game."""
 
     game: str
     version: int
@@ -815,9 +819,9 @@ class ReviewSummary(Reply, kw_only=True):
     `level` is the player level against which moves were judged, or ``perfect``. `wanted` is the
     requested level, which may be ``me``. `reviewed` is the number of graded moves; moves after the
     goal are not graded. `accuracy` is null if too few moves were graded. `first` is the turn of the
-    costliest moment. For perfect play in points, the score equals `expected` (the value at the
-    start) minus `loss` plus `luck`. `graph` is an SVG plot of the values, and `swing` is the
-    standard deviation of luck in this game.
+    costliest move. For perfect play in points, the score equals `expected` (the value at the start)
+    minus `loss` plus `luck`. `graph` is an SVG plot of the values, and `swing` is the standard
+    deviation of luck in this game.
     """
 
     judge: str
@@ -843,9 +847,9 @@ class ReviewSummary(Reply, kw_only=True):
 class ReviewAnswer(Reply, rename={"first": "from"}):
     """The state of a finished game's review, and some of the reviewed moves.
 
-    While the review is `waiting`, `ahead` is the number of reviews before it in the queue. While it
-    is `running`, `done` and `total` are its progress in moves. If the review has `failed`, `fault`
-    is the reason.
+    While the review is `waiting`, `ahead` is the number of reviews before it in the queue. While
+    the review is `running`, `done` and `total` are its progress in moves. If the review has
+    `failed`, `fault` is the reason.
     """
 
     game: str

@@ -42,8 +42,8 @@ def _rate(default: float, help_: str) -> Any:
 class ServerSettings:
     """Settings of a server.
 
-    If a `public_url` is set, only pages of its origin may send requests, and an ``https`` URL makes
-    cookies Secure. ``X-Forwarded-For`` is trusted only from `trusted_proxies`.
+    If a `public_url` is set, only pages of its origin may send requests. With an ``https`` URL,
+    cookies are marked as Secure. ``X-Forwarded-For`` is trusted only from `trusted_proxies`.
 
     Attributes:
         key: Key that signs cookies, shared by all processes of a server.

@@ -95,7 +95,7 @@ async def _exchange_messages(connection: ClientConnection, websocket: WebSocket)
             while (message := await websocket.receive())["type"] == "websocket.receive":
                 await connection.on_message(message.get("text"))
         finally:
-            connection.close(FAILED)  # ends `run`; disconnected clients receive no close code
+            connection.close(FAILED)  # ends `run`; a disconnected client receives no close code
 
     async def send(frame: bytes) -> None:
         await websocket.send_text(frame.decode())
@@ -125,10 +125,10 @@ class ClientConnection(Client):
 
     A page may send a chain of actions without waiting for responses. The first action of a chain
     must have the game's next number. The server numbers the other actions, because moves without
-    effect use no number and the page cannot predict which moves these are. A later action is played
-    only if nothing else has happened in the game since the previous action, so no move is made on a
-    board that the player has not seen. A rejected action breaks the chain, and the rest of the
-    chain is dropped without a message.
+    effect use no number and the page cannot predict which moves have no effect. A later action is
+    played only if nothing else has happened in the game since the previous action, so no move is
+    made on a board that the player has not seen. A rejected action breaks the chain, and the rest
+    of the chain is dropped without a message.
 
     Attributes:
         site: The parts of the server.
@@ -207,8 +207,9 @@ class ClientConnection(Client):
     async def _with_pongs(self, work: Coroutine[object, object, None]) -> None:
         """Handle a message that may take a long time, and send pongs in the meantime.
 
-        Messages are handled in order, so the page's pings wait until this message has been handled.
-        Without a pong, the page would give up on the connection and lose the answer.
+        The connection handles one message at a time, so pings from the page wait until the current
+        message has been handled. Without a pong, the page would give up on the connection and lose
+        the answer.
         """
         task = asyncio.ensure_future(work)
         try:

@@ -21,7 +21,7 @@ TIMEOUT_S = 60.0
 
 
 class Outcome(NamedTuple):
-    """What a call returned or raised, its processor time, and the memory of its process."""
+    """The result or exception of a call, with the processor time and the memory of its process."""
 
     result: Any
     error: Exception | None
@@ -60,7 +60,7 @@ class Worker:
         self._is_closed = False
         self._context = get_context("forkserver")
         self._context.set_forkserver_preload(["py2048.server.app", "py2048.app.storage.store"])
-        forkserver.ensure_running()  # before the first call, because the imports take seconds
+        forkserver.ensure_running()  # started early, because the server's imports take seconds
 
     def run(self, call: Callable[..., object], *args: object) -> Outcome:
         """Run a call that reports no progress.
@@ -91,7 +91,7 @@ class Worker:
         self._pipe.send((language(), timeout_s, call, args))
 
     def receive(self, wait_s: float | None = None) -> Outcome | int | None:
-        """Return the outcome, or progress passed to `report`; None if neither arrives in time.
+        """Return the outcome, a progress value, or None if neither arrives within `wait_s` seconds.
 
         Raises:
             EOFError, OSError: If the process died.

@@ -1,6 +1,6 @@
 """Conformance checks for your own players and stores.
 
-Each check raises `AssertionError` with a message that names the violated law.
+Each check raises `AssertionError` with a message that names the violated rule.
 """
 
 from __future__ import annotations

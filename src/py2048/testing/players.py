@@ -30,7 +30,7 @@ def check_player(
         seed: Seed of the positions.
 
     Raises:
-        AssertionError: If the player violates the protocol; the message names the law and the
+        AssertionError: If the player violates the protocol; the message names the rule and the
             position.
     """
     assert isinstance(player, Player), f"{player!r} lacks name, choose or rate"

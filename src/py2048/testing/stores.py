@@ -18,7 +18,7 @@ _TEXT = "ünïcode ✓ 'quotes' \"double\" %s :name \\ \n\t {json}"
 
 
 def check_store(factory: Callable[[], Store]) -> None:
-    """Check that a store obeys the laws of `py2048.app.storage.Store`.
+    """Check that a store conforms to the contract of `py2048.app.storage.Store`.
 
     The check leaves records and best scores of a temporary owner in the store, so use a test
     database.
@@ -27,7 +27,7 @@ def check_store(factory: Callable[[], Store]) -> None:
         factory: Opens the store. The check opens two stores, which must share the same data.
 
     Raises:
-        AssertionError: If a law is violated; the message names the law.
+        AssertionError: If the store violates a rule; the message names the rule.
     """
     with factory() as one, factory() as other:
         for law in (

@@ -129,6 +129,7 @@ def test_every_action_is_in_the_menus_with_its_key(desk):
         for index in range(menu.index("end") + 1):
             if menu.type(index) in ("command", "checkbutton"):
                 shown[menu.entrycget(index, "label")] = menu.entrycget(index, "accelerator")
+                assert menu.entrycget(index, "command"), "chosen with the mouse, nothing happens"
     assert shown == {action.title: action.shown for action in ACTIONS}
 
 

@@ -244,6 +244,8 @@ def test_a_server_that_restarts_loses_nothing(postgresql, postgresql_url):
         postgresql.stop()
         with one_clear_line("cannot reach"):
             append_turn(store, game.id, 3, 3, "x", score=0)
+        with one_clear_line("cannot reach"):
+            next(store.notices.listen(0.2))
         postgresql.start()
         assert load(store, game.id) == game
         assert append_turn(store, game.id, 3, 3, "x")

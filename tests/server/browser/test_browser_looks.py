@@ -30,14 +30,11 @@ SHIFTS = """() => {
   new PerformanceObserver((list) => {
     for (const each of list.getEntries()) {
       const moved = each.sources.map(({ node }) => node?.id || node?.className || node?.nodeName);
-      if (each.value >= 0.001) window.shifts.push([each.value, moved.join(" ")]);
+      window.shifts.push([each.value, moved.join(" ")]);
     }
   }).observe({ type: "layout-shift" });
 }"""
-"""Records layout shifts as the browser measures them, including those right after a key.
-
-A font that arrives late moves text by a twentieth of a pixel, a shift of 0.0001, which nobody sees.
-"""
+"""Records layout shifts as the browser measures them, including those right after a key."""
 TWO_FRAMES_LATER = """() => new Promise((done) => {
   requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => done(shifts))));
 })"""

@@ -54,7 +54,7 @@ def play(
 ) -> int:
     """Play the game, which is saved after every move."""
     if player is not None:
-        make_player(player)  # Report an unknown player before any screen is opened.
+        make_player(player)  # Reject an unknown player before a screen opens.
     if theme is not None:
         get_theme(theme)
     if resume and game.seed is not None:
@@ -166,7 +166,7 @@ def _install_entry(entry: Path, picture: Path) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
     package = files("py2048")
     picture.write_bytes((package / "server" / "static" / "icons" / "icon.svg").read_bytes())
-    # With -P, Python ignores modules in the working directory, which could hide the real ones.
+    # The option -P prevents modules in the working directory from shadowing installed modules.
     python = re.sub(r'(["`$\\])', r"\\\1", sys.executable).replace("%", "%%")
     text = (package / "app" / "desktop" / "py2048.desktop").read_text(encoding="utf-8")
     command = _string(f'"{python}" -P -m py2048')

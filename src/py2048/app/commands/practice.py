@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 QUIT = "q", "quit", "exit"
 
 MAX_LINE = 1000
-"""Characters to read at once, in case the input has no line breaks."""
+"""Maximum number of characters to read at once, because the input may lack line breaks."""
 
 _ARROWS = ("\x1b[A", "\x1b[B", "\x1b[D", "\x1b[C"), ("\x1bOA", "\x1bOB", "\x1bOD", "\x1bOC")
 _ARROWS_OF_WINDOWS = ("\xe0H", "\xe0P", "\xe0K", "\xe0M"), ("\0H", "\0P", "\0K", "\0M")
@@ -242,7 +242,9 @@ def _show_rating(book: PuzzleBook, *, json: bool) -> None:
 
 
 class Questions:
-    """Reads moves as keys in a terminal and as lines in a pipe, and prints their evaluation.
+    """Asks for moves and prints their evaluation.
+
+    In a terminal, each key is a move. In a pipe, each line is a move.
 
     Args:
         as_json: Whether to print each question and each answer as a line of JSON.
@@ -301,7 +303,7 @@ class Questions:
         print(verdict_of(move), columns(rows), then, sep="\n", flush=True)
 
     def say(self, sentence: str, about: Mapping[str, object] | None = None) -> None:
-        """Print a sentence, or the corresponding data if the output is JSON."""
+        """Print `sentence`, or print `about` if the output is JSON."""
         if not self._as_json:
             print(sentence, flush=True)
         elif about is not None:

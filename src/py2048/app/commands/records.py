@@ -205,9 +205,9 @@ def scores(
 
 
 CATEGORIES = N_("plain"), N_("assisted"), N_("computer")
-"""Score categories of games, as named in the store."""
+"""The names that the store uses for the score categories of games."""
 
 
 def rules_name(text: str) -> str:
-    """Return the display name of stored rules, even if this version no longer accepts them."""
+    """Return the display name of stored rules, even if this py2048 version rejects the rules."""
     return plain_name(text.partition(":")[0])

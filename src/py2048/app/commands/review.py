@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from py2048.review.report import CareerTotals, GameSummary, SummaryFile
 
 OWNER = "local"
-"""Owner of the games played on this computer."""
+"""Owner ID of the games that are played on this computer."""
 
 _JUDGE = (
     "Player that evaluates the moves, such as expectimax:depth=3 or perfect; by default the best "
@@ -111,7 +111,7 @@ def _reviewed_files(
 
 
 def _write(file: Path, page: str) -> None:
-    """Write an HTML page. Characters in names that cannot be encoded are replaced."""
+    """Write an HTML page, and replace characters that UTF-8 cannot encode."""
     with os_errors_as(RecordError, f"cannot write {file}"):
         write_atomically(file, page.encode(errors="replace"))
 
@@ -167,7 +167,7 @@ def _reviewed(file: Path, chosen: tuple[str, str], *, quiet: bool) -> tuple[Revi
 
 
 def _batches(record: Record, judge: Judge) -> Iterator[Iterable[MoveReview]]:
-    """Yield batches of reviewed moves. The last review of a move counts."""
+    """Yield batches of reviewed moves. A later review of a move replaces an earlier one."""
     from py2048.review import reviewing
     from py2048.review.coaching import LevelJudge, positions_of
 
@@ -177,7 +177,7 @@ def _batches(record: Record, judge: Judge) -> Iterator[Iterable[MoveReview]]:
 
 
 def _judge_of(record: Record, spec: str, level: str) -> Judge:
-    """Return the judge for a record, or perfect play if levels do not support its rules."""
+    """Return the judge for a record. If the rules have no levels, the judge is perfect play."""
     from py2048.review import judge_for
     from py2048.review.coaching import LevelJudge, why_not
 

@@ -1,4 +1,7 @@
-"""Choose a screen and open a game on it, with few imports before the first frame."""
+"""Choose a screen and open a game on it.
+
+The module imports little, so that the first frame appears quickly.
+"""
 
 from __future__ import annotations
 
@@ -72,7 +75,7 @@ class LaunchContext(NamedTuple):
 
 
 def best_screen(context: LaunchContext) -> UserInterface:
-    """Choose the screen to start; ``docs/reference/command.md`` describes the rules."""
+    """Choose the screen to start, by the rules in ``docs/reference/command.md``."""
     if context.moves:
         return UserInterface.LINES
     if context.display:

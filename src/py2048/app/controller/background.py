@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """The last result of a job that raised an exception, with the error message as one line."""
+    """The final result of a job that failed, with the error message as one line."""
 
     reason: str
 
@@ -36,7 +36,7 @@ Scheduler = Callable[[float, Callable[[], None]], object]
 
 
 class JobRunner:
-    """Runs jobs synchronously, for screens that can wait."""
+    """Runs jobs synchronously, for front ends that can block."""
 
     def run(self, job: Job[T], on_result: OnResult[T]) -> None:
         """Run `job` and pass its results to `on_result`."""

@@ -1,7 +1,7 @@
 """`Coach`, which judges a player's moves in the background.
 
 Moves are judged after they have been played, so the player never waits. The coach comments on
-mistakes and on new largest tiles. The coach's comments on a game count as help.
+mistakes and on new largest tiles. A game with comments from the coach counts as assisted.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class Coach:
         self._waiting: list[_Move] = []
 
     def toggle(self) -> str:
-        """Turn the coach on or off; return the message to show."""
+        """Turn the coach on or off, and return the message to show."""
         if self.is_on:
             self.stop()
             return _("The coach is off.")
@@ -118,7 +118,7 @@ class Coach:
         self.restart()
 
     def follow(self, event: events.Event) -> None:
-        """Judge a played move, or discard the judgement of an undone move, if the coach is on."""
+        """If the coach is on, judge a played move, or discard the judgement of an undone move."""
         if self.is_paused:
             return
         ply = self._session.game.ply
@@ -165,7 +165,7 @@ class Coach:
                 )
 
     def _receive(self, result: MoveReview | Compiling | Failure) -> None:
-        """Store a judged move or the progress, unless the result is stale."""
+        """Handle a judged move, a progress report or a failure. Ignore stale results."""
         match result:
             case _ if not self.is_on or self.is_paused:
                 return

@@ -1,8 +1,8 @@
 """`ScreenController`, which performs the player's actions in the terminal and the window.
 
-A front end implements `GameScreen`, and the `Presenter` shows the session's events on it. The
-handlers for the actions in `py2048.presentation.actions` are in one class per subject: game,
-players and reviews.
+A front end implements `GameScreen`, and the `Presenter` shows the session's events on it. Separate
+classes handle the actions for games, players and reviews. All actions are listed in
+`py2048.presentation.actions`.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from py2048.review.reasons import ReasonKind
 
 
-CURRENT_GAME = "current"  # The id of the current game in lists. It has no record yet.
+CURRENT_GAME = "current"  # Placeholder ID of the current game, which has no record yet.
 
 AUTOPLAY_SAFE_ACTIONS = frozenset(
     {"autoplay", "faster", "slower", "coach", "milestones"}
@@ -67,7 +67,7 @@ SPEEDS = (1, 2, 4, 8, 16, 32, 1000)
 
 START_SPEED = 4
 
-MIN_PACE = 0.2  # Animations are skipped if they would be shortened to less than this fraction.
+MIN_PACE = 0.2  # Minimum fraction of the normal duration. Faster animations are skipped.
 
 SAVING_POLL_S = 0.25
 
@@ -104,7 +104,7 @@ class GameScreen(CoachScreen, Protocol):
     def show_board(self, transition: motion.BoardTransition, pace: float) -> None:
         """Animate a board transition.
 
-        `pace` scales the animation's duration; 0 disables the animation.
+        `pace` scales the animation's duration. A pace of 0 disables the animation.
         """
 
     def show_status(self, status: Status) -> None:
@@ -117,19 +117,19 @@ class GameScreen(CoachScreen, Protocol):
         """Show a hint on the board."""
 
     def cover(self, result: Result | None) -> None:
-        """Show an overlay with the game's result and its review; `None` removes the overlay."""
+        """Show an overlay with the game's result and its review. `None` removes the overlay."""
 
     def say(self, text: str) -> None:
         """Show a message until the next message replaces it."""
 
     def show_unsaved(self, reason: str) -> None:
-        """Show the reason why changes are not saved; an empty string removes the message."""
+        """Show the reason why changes are not saved. An empty string removes the message."""
 
     def show_review(self, review: GameReview, leave: Callable[[str], object]) -> None:
         """Open a review until the player leaves it.
 
         Args:
-            review: The review, which has not been started yet.
+            review: A review that has not been started yet.
             leave: Called with ``play_on`` or ``practice`` if the player closes the review with this
                 action.
         """
@@ -139,7 +139,8 @@ class GameScreen(CoachScreen, Protocol):
 
         Args:
             run: The practice run to show.
-            answer: Performs an action of `PRACTICE_ACTIONS` on the run. The screen then redraws.
+            answer: Callback that performs one of the `PRACTICE_ACTIONS` on `run`. The screen then
+                redraws.
         """
 
     def set_theme(self, theme: Theme) -> None:
@@ -167,7 +168,7 @@ class GameScreen(CoachScreen, Protocol):
         """Ask for a file to read."""
 
     def share(self) -> None:
-        """Share the result as text. If the game has no result, share the board."""
+        """Share the game's result as text, or the board if there is no result yet."""
 
     def show_help(self) -> None:
         """Show all keys."""
@@ -227,9 +228,9 @@ class Presenter:
         self.show(self.session.check_saving())
 
     def show(self, happened: Iterable[Event]) -> bool:
-        """Show events; return whether there were any events.
+        """Show events, and return whether there were any events.
 
-        While changes are unsaved, the method polls the saving state.
+        If changes are unsaved, the method starts to poll the saving state.
         """
         happened = tuple(happened)
         for event in happened:
@@ -327,7 +328,7 @@ class Presenter:
         self.show_status()
 
     def _race(self) -> tuple[Statistic, ...]:
-        """Return the time since the first move, and the milestones, if a person plays."""
+        """Return the elapsed time and the milestones to display. Computer games have none."""
         session = self.session
         is_shown = self.is_racing and session.category != "computer"
         if not (rows := race_rows(session.race()) if is_shown else []):
@@ -448,7 +449,7 @@ class ScreenController:
         self._save_setting(COACH_SETTING, self.coach.is_on, message)
 
     def _choose_level(self) -> None:
-        """Let the player choose the level against which their moves are judged."""
+        """Let the player choose the skill level for judging moves."""
         self.screen.choose(level_request(self.session, self._set_level))
 
     def _set_level(self, text: str) -> None:
@@ -687,7 +688,8 @@ class GameCommands:
 
     Attributes:
         more_rules: Additional buttons for the dialog that lists the rules.
-        open_pasted: Opens a pasted game. By default, the pasted game is continued.
+        open_pasted: Function that opens a pasted game. By default, the player continues the pasted
+            game.
     """
 
     def __init__(self, presenter: Presenter, stop: Callable[[], object]) -> None:
@@ -725,7 +727,7 @@ class GameCommands:
             self._presenter.change(action)
 
     def replace(self, action: Callable[[], Iterable[Event]]) -> None:
-        """Run `action`, which replaces the game. Ask first if the old game would be lost."""
+        """Replace the game with `action`, after confirmation if the old game would be lost."""
         self._stop()
         if self._session.keeps_games or not self._session.in_progress:
             self._presenter.change(action)
@@ -897,12 +899,12 @@ class ReviewCommands:
                 self._auto_review.start(self._background, self._update_result)
 
     def _update_result(self, review: Review | None) -> None:
-        """Add the review to the result overlay, or mark it as failed if it is `None`."""
+        """Add a review to the result overlay. `None` means that the review failed."""
         if result := self._presenter.result:
             self._presenter.cover(result.with_review(review))
 
     def _choose(self) -> None:
-        """Review the current game if it is over; otherwise let the player choose a game."""
+        """Review the current game if it is over, or else let the player choose a game."""
         own = partial(self.open, is_own=True)
         if self._session.game.is_over and self._session.game.ply:
             self._presenter.attempt(lambda: own(self._session.record()))
@@ -982,7 +984,7 @@ class ReviewCommands:
 
 
 def level_request(session: Session, take: Callable[[str], object]) -> ListRequest:
-    """Return a dialog for choosing a coach level: the player's own, a named one or perfect play."""
+    """Return a dialog for choosing the player's own level, a named level or perfect play."""
     own = level_name(session.level(text=ME))
     choices = [
         Choice(ME, _("You"), _("Your own games: {level}").format(level=own)),
@@ -1052,7 +1054,7 @@ def fault_of(action: Callable[..., object], *args: object) -> str:
 def opening(session: Session, start: Start | None = None) -> Iterable[Event]:
     """Return the events that show a session's game on a newly opened screen.
 
-    If the session has no game yet, `start` starts one. By default, the last unfinished game is
+    If the session has no game yet, `start` is called. By default, the last unfinished game is
     resumed, or a new game starts. If the store cannot be read, the events contain a warning and a
     new game starts.
     """

@@ -60,7 +60,7 @@ class Prompt:
     Attributes:
         title: Heading above the board.
         board: The position.
-        about: The facts in the title, as JSON data.
+        about: The information in the title as JSON data.
         answer: Function that rates a legal direction. The function raises `StorageError` if the
             answer cannot be saved.
         goal: Goal of the drill, shown when the drill starts, or an empty string.
@@ -124,7 +124,7 @@ def habit(notebook: Notebook, book: PuzzleBook, kind: ReasonKind) -> Drill:
 
 
 def _answer_mistake(notebook: Notebook, exercise: Exercise, direction: Direction) -> Feedback:
-    """Save an answer to a mistake. The feedback says when the mistake will return."""
+    """Save an answer to a mistake. The feedback says when the mistake will be practised again."""
     move, interval = notebook.answer(exercise, direction)
     before, kind, days = exercise.played, exercise.kind, interval.days
     text = ngettext(
@@ -348,7 +348,7 @@ class PracticeRun:
 
     @property
     def board(self) -> Board | None:
-        """The current board. At the end of a drill, the final board, or None."""
+        """The current board or, after the last prompt, the final board of the drill, if any."""
         return self._current.board
 
     @property

@@ -1,7 +1,7 @@
 """`GameReview`, which prepares the review of a game for a screen.
 
 A review contains the moves that have been judged and the currently selected move. The class also
-provides sentences, short labels and a graph, which screens only have to draw.
+prepares sentences, labels and a graph, so screens only contain drawing code.
 """
 
 from __future__ import annotations
@@ -52,7 +52,8 @@ class GraphColumn(NamedTuple):
         height: Height of the column in pixels or cells, or 0 if none of its moves has been judged
             yet.
         grade: Grade of the worst mistake in this column, or None if there is none.
-        next_height: Height that shows the chance of reaching the second goal, or 0 without goals.
+        next_height: Height for the chance of reaching the second goal, or 0 if the review has no
+            goals.
     """
 
     height: int
@@ -67,7 +68,7 @@ class Frame(NamedTuple):
         text: The caption.
         transition: The move.
         direction: Direction of the move, or None for the board before the first move.
-        fear: Value of the tiles at risk, or None if there are none.
+        fear: Value of the tiles to highlight as being at risk, or None if no tiles are at risk.
     """
 
     text: str
@@ -88,7 +89,7 @@ def describe_move_review(move: MoveReview, unit: Unit, *, is_exact: bool) -> str
 
 
 def value_text(value: float, unit: Unit, *, is_exact: bool) -> str:
-    """Format the value of a move with all reliable digits."""
+    """Format the value of a move with as many digits as the judge's precision justifies."""
     if unit is Unit.CHANCE:
         return f"{written(100 * value, 2)} %"
     if unit is Unit.POINTS and not is_exact:
@@ -131,7 +132,7 @@ def verdict_of(move: MoveReview) -> str:
 
 
 def why_of(move: MoveReview) -> str:
-    """Return why a move was a mistake; otherwise its cost, or "" if that is unknown too."""
+    """Return the reason for a mistake or, if unknown, its cost. Return "" if neither is known."""
     cost = words.outcome_text(move, [move.best, move.played]) if move.goal else ""
     return words.reason_text(move) or cost
 
@@ -157,7 +158,7 @@ def grade_colour(grade: Grade, look: Look) -> str:
 
 
 class GameReview:
-    """A review in progress or complete, with one selected move.
+    """A review that is in progress or complete, with one selected move.
 
     Args:
         record: The game to review.
@@ -167,7 +168,7 @@ class GameReview:
         record: The game.
         asked: The requested level.
         level: Level of the player, or None for perfect play and for rules without levels.
-        moves: The moves judged so far. Their chances change while more games are simulated.
+        moves: The moves judged so far. The values may change while more games are simulated.
         index: Index of the selected move.
         judge: The judge, once known.
         review: The complete review, once available.
@@ -177,8 +178,8 @@ class GameReview:
         frame: Current step of "Show me", if it is running.
         is_retrying: Whether the best move is hidden while the player looks for a better move.
         changed: Callback, called whenever more moves have been judged.
-        levels: Function that returns the levels from which the player can choose. The game is then
-            judged again at the chosen level.
+        levels: Function that returns a dialog for choosing a level. After the player has chosen a
+            level, the game is judged again.
 
     Raises:
         RecordError: If a turn breaks the record's rules or no turn is a legal move.
@@ -344,7 +345,7 @@ class GameReview:
         self.is_retrying, self._has_navigated = is_retrying, True
 
     def answer(self, direction: Direction) -> None:
-        """Try a direction while a mistake is retried; otherwise do nothing."""
+        """Try a direction if the player is retrying a mistake."""
         move = self.move
         if not self.is_retrying or move is None:
             return
@@ -368,7 +369,7 @@ class GameReview:
     # Show me
 
     def _show_me(self) -> None:
-        """Animate a typical game after the best move, and then one after the played move."""
+        """Animate a typical continuation after the best move, and another after the played move."""
         self._leave_move()
         if self.move:
             self._has_navigated = True
@@ -391,7 +392,7 @@ class GameReview:
             yield Frame(text, transition, each, line.fear)
 
     def advance(self) -> bool:
-        """Go to the next step of "Show me"; return False at the end."""
+        """Go to the next step of "Show me", or return False at the end."""
         self.frame = self._frames.pop(0) if self._frames else None
         return self.frame is not None
 
@@ -421,7 +422,7 @@ class GameReview:
 
     @property
     def accuracy(self) -> str:
-        """Accuracy of the whole game. Until the review is complete, this is an ellipsis."""
+        """Accuracy of the whole game, or "…" until the review is complete."""
         return words.accuracy_text(self.review.accuracy) if self.review else "…"
 
     @property
@@ -511,7 +512,7 @@ class GameReview:
 
     @property
     def state(self) -> str:
-        """The review's progress or error. Once the review is complete, its final note."""
+        """The review's progress message or error message, or its final note when it is complete."""
         return self.progress or self.error or self.note
 
     @property
@@ -556,7 +557,7 @@ class GameReview:
 
     @property
     def graph_note(self) -> str:
-        """Caption, such as "512: 62 %, 1024: 8 %": the chances of reaching the next two goals."""
+        """Chances of reaching the next two goals, such as "512: 62 %, 1024: 8 %"."""
         return words.goals_text(self.move) if self.move else ""
 
     def graph(self, width: int, height: int) -> list[GraphColumn]:
@@ -566,7 +567,7 @@ class GameReview:
         points.
 
         Args:
-            width: Number of columns, which the whole game fills.
+            width: Number of columns for the whole game.
             height: Height of the largest value.
         """
         values = [move.values[move.best] for move in self.moves]

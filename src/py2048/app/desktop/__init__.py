@@ -54,7 +54,7 @@ def run(
     state_file: Path | None = None,
     **options: Unpack[ScreenOptions],
 ) -> int:
-    """Play in a window until it is closed; return the exit status.
+    """Play in a window until it is closed, and return the exit status.
 
     Args:
         session: An open session, which the caller closes, or a function that opens a session. The

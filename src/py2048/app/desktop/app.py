@@ -152,7 +152,7 @@ class DesktopApp:
         self._remember(theme=theme, geometry=geometry, language=language, last=last)
 
     def press(self, event: tk.Event[tk.Misc]) -> str | None:
-        """Handle a key press; return "break" after an action, so that Tk ignores the key."""
+        """Handle a key press. Return "break" after an action, so that Tk ignores the key."""
         is_button = event.widget not in (self.window.board, self.root)
         if is_button and event.keysym in WIDGET_KEYS:
             return None
@@ -399,19 +399,20 @@ class Menus:
             self._add(self.more, BY_NAME[name])
         for theme in THEMES:
             choose = partial(controller.set_theme, theme.name)
-            line = {"label": _(theme.title), "value": theme.name}
-            self.themes.add_radiobutton(line, variable=self.theme, command=choose)
+            line = {"label": _(theme.title), "value": theme.name, "command": choose}
+            self.themes.add_radiobutton(line | {"variable": self.theme})
         root.configure(menu=self.bar)
         self.refresh()
 
     def _add(self, menu: tk.Menu, action: UserAction) -> None:
         control = "Command+" if sys.platform == "darwin" else "Ctrl+"
-        line = {"label": _(action.title), "accelerator": action.shown.replace("Ctrl+", control)}
-        command = partial(self._controller.do, action.name)
+        line: dict[str, Any] = {"label": _(action.title)}
+        line["accelerator"] = action.shown.replace("Ctrl+", control)
+        line["command"] = partial(self._controller.do, action.name)
         if action.name == "animation":
-            menu.add_checkbutton(line, variable=self.animated, command=command)
+            menu.add_checkbutton(line | {"variable": self.animated})
         else:
-            menu.add_command(line, command=command)
+            menu.add_command(line)
 
     def refresh(self) -> None:
         """Update the check marks of the menu items for the theme and for animation."""

@@ -28,7 +28,7 @@ SIZE_STEPS = 16
 """Number of sizes of growing tiles. Sizes are rounded, so that images can be reused."""
 
 MIN_SWIPE_CELLS = 0.25
-"""Minimum length of a swipe in cells; shorter drags count as clicks."""
+"""Minimum length of a swipe in cells. Shorter drags count as clicks."""
 
 MAX_CACHED_PIXELS = 12_000_000
 """Maximum total size of cached tile images, which take 4 bytes per pixel."""
@@ -36,7 +36,7 @@ MAX_CACHED_PIXELS = 12_000_000
 MARGIN, LEAN_PX, MARK_SHARE = 8, 4, 0.42
 OVERLAY_ALPHA, FADE_STEPS = 184, 4
 MIN_RING_TILE = 128
-"""The smallest tile that gets an expanding ring on its first appearance."""
+"""Smallest tile that is highlighted with an expanding ring when it first appears."""
 
 
 class CanvasBoard(tk.Canvas):
@@ -190,7 +190,8 @@ class CanvasBoard(tk.Canvas):
 
         Args:
             transition: The transition.
-            pace: Factor for the duration of the transition; 0 shows the result immediately.
+            pace: Factor for the duration of the transition. A pace of 0 shows the result
+                immediately.
         """
         self._stop()
         if preview := self._preview:
@@ -208,7 +209,7 @@ class CanvasBoard(tk.Canvas):
         self._timer = self.after_idle(self._draw_frame)
 
     def preview(self, rows: list[list[int]]) -> None:
-        """Show tiles quickly. The first transition replaces them with a complete board."""
+        """Show placeholder tiles until the first transition draws a complete board."""
         self._preview, self.shape = rows, (len(rows), len(rows[0]))
 
     def put(self, board: Board) -> None:
@@ -242,7 +243,7 @@ class CanvasBoard(tk.Canvas):
         Args:
             best: The best direction.
             played: The direction played, if any.
-            chances: Length of each direction's mark. 1 is the whole side of the board.
+            chances: Length of each direction's mark, as a share of the board's side.
         """
         self._marks = {each: ("muted", chance) for each, chance in chances.items()}
         if played:

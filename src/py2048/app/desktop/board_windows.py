@@ -381,7 +381,7 @@ class PracticeWindow(Dialog):
 
 
 REPLAY_SPEEDS = SPEEDS[:-1]
-"""Replay speeds in turns per second: the autoplay speeds, except the one that skips animations."""
+"""Replay speeds in turns per second. The autoplay speed without animation is excluded."""
 
 
 class ReplayWindow(Dialog):

@@ -1,7 +1,7 @@
 """Desktop dialogs for questions, lists, tables, files, custom rules and the board editor.
 
-Functions that open a dialog return immediately, and the dialog later calls a function with the
-player's answer. Only the system's file dialogs block.
+Functions that open a dialog return immediately. The dialog later calls a function with the player's
+answer. Only the system's file dialogs block.
 """
 
 from __future__ import annotations
@@ -200,7 +200,7 @@ def _select(table: ttk.Treeview, line: str) -> None:
 
 
 def ask(window: MainWindow, text: str, yes: str, no: str, action: Callable[[], object]) -> Dialog:
-    """Ask a yes-no question. Enter and Y mean yes; Escape and N mean no."""
+    """Ask a yes-no question. Enter and Y mean yes. Escape and N mean no."""
     dialog = Dialog(window, text)
     accept = partial(dialog.close_and, action)
     buttons = dialog.add_buttons((yes, accept), (no, dialog.close))
@@ -266,8 +266,9 @@ def ask_file(root: tk.Tk, title: str, kind: FileKind, name: str | None = None) -
         root: The main window.
         title: Title of the dialog.
         kind: The file type.
-        name: Default name of a file to write, or `None` to choose a file to read. The system asks
-            before replacing a file, but only if the typed name includes the extension.
+        name: Suggested name if the program will write the file, or `None` if it will read the file.
+            The system asks before replacing a file, but only if the typed name includes the
+            extension.
     """
     from tkinter import filedialog
 
@@ -361,8 +362,8 @@ class RulesDialog(Dialog):
             offered = [*labels.values(), *suggestions]
             field = self.fields[name] = self.add_field(_(label), value, self.check, offered)
             field.configure(state="readonly" if labels else "normal")
-        # No Tk variables are used, because a worker thread whose garbage collector frees a variable
-        # would block until Tk's thread responds.
+        # No Tk variables are used. If the garbage collector freed a Tk variable in a worker thread,
+        # that thread would block until Tk's thread responds.
         text = _("The target ends the game")
         self.ends = ttk.Checkbutton(self.body, text=text, command=self.check)
         is_on = values["end"] == END_VALUES[True]
@@ -428,7 +429,7 @@ class BoardEditor:
         self.put(max(0, (value.bit_length() - 1 if value else 0) + ranks))
 
     def put(self, rank: int) -> None:
-        """Place the tile 2**`rank` at the cursor; 0 clears the cell."""
+        """Place the tile 2**`rank` at the cursor. A rank of 0 clears the cell."""
         tile = 1 << min(rank, MAX_RANK) if rank else 0
         self.board = self._uncropped = self.board.with_tile(self.cursor, tile)
 
@@ -437,7 +438,7 @@ class BoardEditor:
         self.board = self._uncropped = Board.empty(*self.board.shape)
 
     def resize(self, rows: int, columns: int) -> None:
-        """Crop the board at the right and at the bottom, or add empty cells there.
+        """Crop the board, or add empty cells, at the right and at the bottom.
 
         Cropped tiles reappear if the board grows again before any tile is changed. This matters
         because a player who types the size ``10`` first enters the size ``1``.

@@ -117,7 +117,7 @@ class GameWindow:
         self._early_keys.clear()
 
     def run(self) -> int:
-        """Play until the player or a signal closes the window; return the exit status.
+        """Play until the player or a signal closes the window, and return the exit status.
 
         Raises:
             Exception: The first exception that a Tk callback raised. It also closes the window.
@@ -161,7 +161,7 @@ class GameWindow:
             return
         # An open Tk file dialog would outlive the window. Setting this variable closes it.
         self.root.setvar("::tk::Priv(selectFilePath)", "")
-        self.root.after(1, self.close)  # an idle callback could run during a layout
+        self.root.after(1, self.close)  # not `after_idle`, which may run during layout
 
     def close(self) -> None:
         """Close the window and cancel its timers."""
@@ -173,7 +173,7 @@ class GameWindow:
             app.close()
         for timer in root.tk.splitlist(root.tk.call("after", "info")):
             root.tk.call("after", "cancel", timer)
-        root.quit()  # otherwise the loop runs until the last window closes
+        root.quit()  # `destroy` alone does not end the main loop if other windows are open
         root.destroy()
 
     def _press(self, event: tk.Event[tk.Misc]) -> str | None:
@@ -224,7 +224,7 @@ class WindowState:
 
 
 def _open_root() -> tk.Tk:
-    if sys.platform == "win32":  # otherwise Windows would stretch the window's pixels
+    if sys.platform == "win32":  # prevents Windows from scaling the window as a bitmap
         import ctypes
 
         ctypes.windll.shcore.SetProcessDpiAwareness(1)

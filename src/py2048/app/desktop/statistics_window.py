@@ -1,4 +1,4 @@
-"""Statistics of finished games, and a window that shows these statistics."""
+"""Statistics of finished games, and a window that shows the statistics."""
 
 from __future__ import annotations
 
@@ -148,6 +148,6 @@ class StatisticsWindow(Dialog):
 
 
 def _begin(graph: Graph, top: float, footer: int = 0) -> None:
-    """Draw labelled grid lines at 0, at the maximum and, if it is even, at half the maximum."""
+    """Draw labelled grid lines at 0, at the maximum and, for an even maximum, halfway."""
     values = (0, top) if top % 2 else (0, top / 2, top)
     graph.begin(top, {value: number(value) for value in values}, footer)

@@ -19,7 +19,7 @@ from py2048.presentation.board_image import encode, glyph, rounded
 from py2048.presentation.themes import RADIUS, TYPE, Theme, mixed
 
 FAMILIES = ("Inter", "Segoe UI Variable Text", "Cantarell", "Noto Sans")
-"""Font families in order of preference. The last resort is the system's default font."""
+"""Font families in order of preference. If no family is installed, Tk's default font is used."""
 
 FONTS = {name: (pixels, weight >= 600) for name, (pixels, _height, weight) in TYPE.items()} | {
     "tiny": (9, True),
@@ -222,8 +222,8 @@ class Text(ttk.Label):
     Args:
         parent: The parent widget.
         text: The text.
-        kind: A font from `FONTS`. With `fit="line"`, this may be several fonts separated by spaces,
-            and the label uses the first font in which the text fits.
+        kind: Name of a font in `FONTS`. With `fit="line"`, this may be a list of names separated by
+            spaces. The label then uses the first font in which the text fits.
         colour: Name of the text colour in the theme.
         background: Name of the background colour in the theme.
         fit: "wrap" to wrap lines, "line" to truncate to one line, or "" to keep the natural size.
@@ -450,7 +450,7 @@ class Flow(ttk.Frame):
         self.bind("<Configure>", lambda event: self.lay_out(event.width))
 
     def add(self, text: str, command: Callable[[], object], **options: Any) -> Button:
-        """Add a button; `options` are passed to `Button`."""
+        """Add a button, and pass `options` to `Button`."""
         self._buttons.append(Button(self, text, command, background=self._background, **options))
         return self._buttons[-1]
 
@@ -532,7 +532,7 @@ class Graph(tk.Canvas):
         self.create_text(x, y, text=text, fill=self.look.colour(colour), font="caption", **options)
 
     def bar(self, index: int, count: int, value: float, colour: str) -> tuple[float, float, float]:
-        """Draw bar number `index` of `count`; return its centre, top and label width."""
+        """Draw bar number `index` of `count`, and return its centre, top and label width."""
         width = self.x(1 / count) - self.x(0)
         x, top = self.x((index + 0.5) / count), self.y(value)
         half = min(0.42 * width, 30 * self.look.unit)

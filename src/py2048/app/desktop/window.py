@@ -26,12 +26,12 @@ MIN_WIDTH, MIN_HEIGHT = 320, 300
 STRIP_WIDTH, NARROW_WIDTH, MIN_COLUMN_WIDTH = 280, 480, 304
 """Widths of the strip with the scores and buttons.
 
-The strip has the first width beside the board, uses its narrow design below the second width, and
-has at least the third width above the board.
+Beside the board, the strip has the width `STRIP_WIDTH`. Above the board, the strip is at least
+`MIN_COLUMN_WIDTH` wide. Strips below `NARROW_WIDTH` have a compact design.
 """
 
 MIN_SCORE_WIDTH, MAX_RESULT_WIDTH = 124, 460
-"""Minimum width of the points beside the word "Score"; maximum width of the result overlay."""
+"""Minimum width of the score beside its label, and maximum width of the result overlay."""
 
 TOOLS = (
     ("undo", N_("Undo"), "undo"),
@@ -122,7 +122,7 @@ class MainWindow:
             side = min(inner_width, max(above.width, round(MIN_COLUMN_WIDTH * self.look.unit)))
         strip_height = self._fit_strip(side, is_beside=is_beside) + margin
         lift = 0 if is_beside else strip_height
-        if lift:  # A narrower strip can be higher, so fit the board again.
+        if lift:  # The strip may have become taller, so fit the board again.
             grid = BoardGrid.fit(shape, inner_width, max(60, inner_height - lift))
         x = (inner_width - grid.width - (margin + side) * is_beside) // 2
         y = max(0, inner_height - grid.height - lift) // 2
@@ -133,7 +133,7 @@ class MainWindow:
         self._place_panel()
 
     def _fit_strip(self, width: int, *, is_beside: bool) -> int:
-        """Fit the strip's contents into a width; return their height."""
+        """Fit the strip's contents into a width, and return their height."""
         unit, is_narrow = self.look.unit, width < NARROW_WIDTH * self.look.unit
         ring = self.look.px(Button.RING_PADDING)
         self.strip.place(width=width)
@@ -154,7 +154,7 @@ class MainWindow:
     # Messages
 
     def say(self, text: str) -> None:
-        """Show a message. The first of two lines has a larger font."""
+        """Show a message. If the message has two lines, the first line has a larger font."""
         self.line.show(text)
 
     def warn(self, text: str) -> None:
@@ -187,13 +187,13 @@ class MainWindow:
             self.lay_out()
 
     def show_coach(self, status: CoachStatus | None) -> None:
-        """Show the coach's figures above the board and the comment below; `None` hides both."""
+        """Show the coach's figures above the board and the comment below. `None` hides both."""
         self.header.show_coach(status.facts if status else ())
         if status and status.comment:
             self.say(status.comment)
 
     def cover(self, result: Result | None) -> None:
-        """Show a result overlay after the animation of the last move, or remove it for `None`."""
+        """Show a result overlay after the last move's animation. `None` removes the overlay."""
         is_update = result is not None and result.is_update_of(self.result)
         self.result = result
         if is_update:
@@ -294,7 +294,7 @@ class ScoreHeader(ttk.Frame):
         self._show_line()
 
     def show_coach(self, facts: tuple[str, ...]) -> None:
-        """Show the coach's facts instead of the game's."""
+        """Show facts from the coach instead of facts about the game."""
         self._coach = facts
         self._show_line()
 
@@ -390,7 +390,7 @@ _BY_KEY = {key: action for action in ACTIONS for key in tk_keys(action)}
 CONTROL = 0x8 if sys.platform == "darwin" else 0x4
 ALT = {"win32": 0x20000, "darwin": 0x10}.get(sys.platform, 0x8)
 
-# Letter rows of a US keyboard. Each key is the X11 key code of the row's first letter.
+# Letter rows of a US keyboard, by the X11 key code of the first letter in the row.
 _X11_ROWS = {24: "qwertyuiop", 38: "asdfghjkl", 52: "zxcvbnm"}
 _X11_LETTERS = {
     code: letter for first, row in _X11_ROWS.items() for code, letter in enumerate(row, first)
@@ -419,6 +419,6 @@ def action_of(keysym: str, state: int = 0, keycode: int = 0, char: str = "") -> 
 
 def _latin_letter(keycode: int) -> str:
     """Return the letter of a key on a US keyboard, or "" if the key has no letter."""
-    if sys.platform == "win32":  # key codes are the ASCII codes of the letters
+    if sys.platform == "win32":  # On Windows, key codes of letters are ASCII codes.
         return chr(keycode).lower() if ord("A") <= keycode <= ord("Z") else ""
     return _X11_LETTERS.get(keycode, "")

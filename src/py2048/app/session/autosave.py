@@ -35,7 +35,7 @@ READ_TIMEOUT_S = 2.0
 CLOSE_TIMEOUT_S = 3.0
 RETRY_S = 0.5
 
-# A finished game that has not changed for this time is assumed to be closed on all screens.
+# Time without changes after which a finished game is assumed to be closed on all screens.
 ORPHAN_MIN_AGE = timedelta(minutes=10)
 
 FORKED = (
@@ -89,7 +89,7 @@ class _BufferedGame:
     def snapshot(self) -> SavedGame:
         """Return the game as the store will contain it after all pending writes.
 
-        `revision` is the revision of the last pending change. A resumed game therefore continues
+        The snapshot has the revision of the last pending change, so that a resumed game continues
         with the next revision.
         """
         with self._lock:
@@ -101,7 +101,7 @@ class _BufferedGame:
         """Return the number of pending changes, and one change that combines all of them.
 
         Args:
-            until: Last revision to include. A later job writes all later changes.
+            until: Last revision to include. Later changes are written by a later job.
         """
         with self._lock:
             changes = tuple(each for each in self._changes if each.revision <= until)
@@ -121,7 +121,7 @@ class _BufferedGame:
             self.revision, self.is_stored, self.is_write_uncertain = revision, True, False
 
     def reconcile(self, stored: SavedGame | None) -> bool:
-        """Adopt the stored revision if this session wrote it; otherwise fork the game.
+        """Adopt the stored revision if this session wrote it, or else fork the game.
 
         A forked game gets a new id and is written to the store as a whole.
 
@@ -287,7 +287,9 @@ class StoreAutosave:
     # Scores and settings
 
     def best_score(self, rules: str) -> int:
-        """Return the best human score under these rules, including other games in progress.
+        """Return the best score under these rules, without games that a computer played.
+
+        The result includes games in progress, except the current game.
 
         Raises:
             StorageError: If the store cannot be read.
@@ -316,7 +318,7 @@ class StoreAutosave:
     def read(self, query: Callable[[Store, str], T]) -> T:
         """Wait for pending writes, and call `query` with the store and the owner in a thread.
 
-        If the store does not respond, only this thread hangs and the game continues.
+        If the store does not respond, only the reading thread hangs and the game continues.
 
         Raises:
             StorageError: If the store cannot be read or does not answer in time.
@@ -446,8 +448,8 @@ class BackgroundWriter:
         """Finish the pending jobs and stop.
 
         Args:
-            timeout_s: Seconds to wait if a job is already late. Otherwise, the method waits up to
-                five times as long, because the machine may just be busy.
+            timeout_s: Seconds to wait if a job is already late. If no job is late, the method waits
+                up to five times as long, because the machine may just be busy.
 
         Raises:
             StorageError: If jobs are still unfinished after the time limit. These jobs are dropped.
@@ -473,8 +475,8 @@ class BackgroundWriter:
             start = monotonic()
             errors = [*filter(None, starmap(self._run_job, jobs))]
             with self._changed:
-                # When the store is fast again, jobs that were queued in the meantime do not count
-                # as late.
+                # Jobs that were queued while the store was slow do not count as late if this batch
+                # was fast.
                 is_slow = self.unsaved and monotonic() - start > self._timeout_s
                 reason = errors[0] if errors else self._no_answer if is_slow else ""
                 self.unsaved = reason if self._jobs else ""

@@ -1,4 +1,4 @@
-"""The level that a player's moves are judged at. It is chosen or fitted to the player's games."""
+"""The skill level for judging a player's moves, which is chosen or fitted to their games."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ME = "me"
 LEVEL_SETTING = "level"
 
 MAX_ABANDONED = 5
-"""Maximum number of unfinished games to include, because each of them must be replayed."""
+"""Maximum number of unfinished games to include, because replaying a game takes time."""
 
 
 def find_level(

@@ -24,11 +24,11 @@ from py2048.review.reasons import ReasonKind
 
 MAX_RATING = 9999
 REACH = 300
-"""Maximum difference between a player's rating and a puzzle's rating. With this difference, the
-stronger side wins 85 % of the time.
+"""Maximum difference between a player's rating and a puzzle's rating. At the maximum difference,
+the stronger side wins 85 % of the time.
 """
 LEVEL_SOURCE = "level"
-"""First word of `source` if the values are chances for a level, whose name follows the word."""
+"""First word of `source` if the values are chances at a level. The name of the level follows."""
 
 MAX_MISTAKES_PER_GAME = 20
 
@@ -107,7 +107,7 @@ class Notebook:
         self._store, self._owner, self._now = store, owner, now
 
     def keep(self, review: Review) -> int:
-        """Schedule a game's worst mistakes for practice now; return the number of new mistakes."""
+        """Schedule a game's worst mistakes for practice, and return the number of new mistakes."""
         mistakes = (move for move in review.mistakes if not move.survival)  # of games not yet lost
         worst = sorted(mistakes, key=lambda move: -move.loss)[:MAX_MISTAKES_PER_GAME]
         saved = [_saved_mistake(review, move) for move in worst]
@@ -153,7 +153,7 @@ class Notebook:
 
 
 class PuzzleBook:
-    """A player's answers to puzzles, with the ratings computed from these answers.
+    """A player's answers to puzzles, with the ratings computed from the answers.
 
     Args:
         store: Stores the answers and the puzzle ratings. All owners share the puzzle ratings.
@@ -188,9 +188,9 @@ class PuzzleBook:
     def next(self, low: int = 0, high: int = MAX_RATING, kind: ReasonKind | None = None) -> Puzzle:
         """Return a puzzle whose rating is close to the player's rating.
 
-        The result is the puzzle with the closest rating among the puzzles without an answer. If the
-        player has answered all puzzles in the given range, or within `REACH` of their rating, the
-        result is the puzzle with the oldest answer.
+        The result is the unanswered puzzle with the closest rating. If the player has answered all
+        puzzles in the given range, or within `REACH` of their rating, the result is the puzzle with
+        the oldest answer.
 
         Args:
             low: Minimum initial rating of the puzzle.
@@ -210,7 +210,7 @@ class PuzzleBook:
         return min((each for each in offered if low <= each.rating <= high), key=order)
 
     def answer(self, puzzle: Puzzle, direction: Direction) -> PuzzleAnswer | None:
-        """Rate an answer as a game between player and puzzle; save and return the answer.
+        """Rate an answer as a match between player and puzzle, save the answer and return it.
 
         Returns `None` if the puzzle was already answered, because only first answers are rated.
         """

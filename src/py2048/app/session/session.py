@@ -82,11 +82,13 @@ class Session:
         game: The first game, which is not saved. Defaults to a new classic game.
 
     Attributes:
-        game: The current game. Read-only; use the session's methods to change the game.
-        best: Best score of a human player under these rules, including the current game. Read-only.
+        game: The current game. Only the session's methods may change the game.
+        best: Best score under these rules in games without computer moves, including the current
+            game. Read-only.
         best_before: Best score of the player's other games. Read-only.
         paces: The player's best times to milestones, by tile, or None until they are needed.
-        version: Incremented whenever the position changes; older hints are stale. Read-only.
+        version: Incremented whenever the position changes, which makes older hints stale.
+            Read-only.
     """
 
     def __init__(
@@ -159,11 +161,11 @@ class Session:
         return self._set_game(TrackedGame(game))
 
     def resume(self, rules: Rules | None = None) -> tuple[Event, ...]:
-        """Resume the last unfinished game, by default under any rules.
+        """Resume the last unfinished game, whatever its rules unless `rules` is given.
 
         Returns:
-            The events, or none if no game can be resumed. If a game cannot be read, the next call
-            reports the error.
+            The events, or none if no game can be resumed. If the game cannot be read, a
+            `StorageFailed` event is queued.
 
         Raises:
             StorageError: If the store cannot be read.
@@ -207,7 +209,7 @@ class Session:
         return self._set_game(game)
 
     def reset_best(self, best: int) -> None:
-        """Set the best score to `best`, or to the current score if it counts and is higher."""
+        """Set the best score to `best`, or to a higher current score that is eligible."""
         self.best = self.best_before = self._best_scores[self._rules_text] = best
         self._update_best()
 
@@ -230,7 +232,7 @@ class Session:
         return self._set_game(game)
 
     def _set_game(self, game: TrackedGame, saved: SavedGame | None = None) -> tuple[Event, ...]:
-        """Replace the current game. `saved` is the new game in the store, or None."""
+        """Replace the current game. For a stored game, `saved` is the game's stored state."""
         autosave, previous, text = self._autosave, self._current, str(game.game.rules)
         self._current, self.game, self._rules_text = game, game.game, text
         self._won, self.paces, stored = self.game.has_won, None, None
@@ -281,7 +283,7 @@ class Session:
         return self._take_events()
 
     def undo(self) -> tuple[Event, ...]:
-        """Undo the last turn; return an `Undone` event, or nothing if there are no turns."""
+        """Undo the last turn, and return an `Undone` event, or nothing if there are no turns."""
         before = self.game.board
         turn = self._current.undo()
         if turn is None:
@@ -337,11 +339,10 @@ class Session:
         )
 
     def show_hint(self, hint: Hint) -> tuple[Event, ...]:
-        """Count a hint from a worker and return a `Hinted` event; ignore a stale hint."""
+        """Count a hint from a worker and return a `Hinted` event. Ignore a stale hint."""
         if hint.version != self.version:
             return ()
-        # A preliminary hint for this position may have been counted already. Such hints come from a
-        # faster player, or have no chances.
+        # Do not count the final hint again after a preliminary hint for the same position.
         was_counted = self._counted_hint[0] == hint.version
         if not (was_counted and (hint.judged or self._counted_hint[1] == hint.player)):
             self._current.count_hint()
@@ -365,9 +366,9 @@ class Session:
             self._save()
 
     def play_hint(self, hint: Hint) -> tuple[Event, ...]:
-        """Play the move of a hint; return the events of `move`, or nothing if the hint is stale.
+        """Play the move of a hint and return the events of `move`. Ignore a stale hint.
 
-        The game then counts as a computer game, and its record names the player.
+        Playing a hint makes the game a computer game, whose record names the computer player.
         """
         if hint.version != self.version:
             return ()
@@ -470,12 +471,13 @@ class Session:
         )
 
     def career(self, rules: str = "") -> Career:
-        """Return the summary of the player's games under the same rules, without computer moves.
+        """Summarise the player's games under the same rules, except games with computer moves.
 
         The summary is empty if the store cannot be read.
 
         Args:
-            rules: Rules as text. Defaults to the current rules, without the current game.
+            rules: Rules as text. By default, the current rules are used and the current game is
+                excluded.
         """
         text = rules or self._rules_text
         without = "" if rules or self._autosave is None else self._autosave.current_id
@@ -486,7 +488,7 @@ class Session:
         return Career()
 
     def totals(self) -> list[CareerTotals]:
-        """Return the totals of the player's games without computer moves, by rules.
+        """Return the totals for each set of rules, excluding games with computer moves.
 
         Raises:
             StorageError: If the store cannot be read.
@@ -501,8 +503,8 @@ class Session:
     def race(self) -> list[Milestone]:
         """Return the current game's milestones, with the player's best times before this game.
 
-        The best times are loaded on the first call. If this call is late in a game, they may
-        include times from the same game.
+        The best times are loaded on the first call. If the first call is late in a game, the best
+        times may include times from the same game.
         """
         if self.paces is None:
             text, none = self._rules_text, dict[int, Pace]()
@@ -543,9 +545,9 @@ class Session:
         return PuzzleBook(*self._store_and_owner())
 
     def level(self, rules: Rules | None = None, text: str = "") -> Level | None:
-        """Return the level against which moves are judged, or `None` for perfect play.
+        """Return the skill level for judging moves, or `None` for perfect play.
 
-        Without a readable store, the player's own level is that of a new player.
+        If the store cannot be read, the player's own level defaults to the level of a new player.
 
         Args:
             rules: Rules of the game, by default the current rules.
@@ -594,20 +596,20 @@ class Session:
 
     @property
     def keeps_games(self) -> bool:
-        """Whether the player can resume a game after leaving it."""
+        """Whether games are saved, so that the player can resume them later."""
         return self._autosave is not None
 
     def flush(self) -> str:
-        """Wait a few seconds for pending writes, then return `unsaved`."""
+        """Wait up to a few seconds for pending writes, then return the new value of `unsaved`."""
         if self._autosave is not None:
             self._autosave.writer.flush()
             self._poll_saving()
         return self.unsaved
 
     def check_saving(self) -> tuple[Event, ...]:
-        """Update the saving state; return all pending events, including changes of this state.
+        """Update the saving state, and return all pending events, including `SavingChanged`.
 
-        Every method that changes the game returns these events as well. Screens call this method
+        Every method that changes the game also returns the pending events. Screens call this method
         repeatedly while changes are unsaved.
         """
         self._poll_saving()
@@ -644,7 +646,7 @@ class Session:
             self._poll_saving()
 
     def _update_best(self) -> None:
-        """Update the best score if the current score is higher and counts."""
+        """Update the best score if the current score is higher and eligible as a best score."""
         score = self.game.position.score
         if score > self.best and self._current.may_be_best:
             self.best = self._best_scores[self._rules_text] = score

@@ -1,4 +1,4 @@
-"""`TrackedGame`, which adds help and thinking times to a game, and `Replay`, a record browser."""
+"""`TrackedGame`, which tracks help and thinking times in a game, and `Replay`, a record browser."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from py2048.presentation.events import Moved, Undone
 from py2048.review.milestones import is_milestone
 
 HUMAN_CATEGORIES = ("plain", "assisted")
-"""Categories of games played by people. Only these games can set a best score."""
+"""Categories of games played by people. Games in other categories cannot set a best score."""
 
 
 @dataclass
@@ -35,7 +35,7 @@ class TrackedGame:
         hints: Number of hints shown.
         computer: Whether a computer player made a move.
         offline: Whether a browser chose some tiles while disconnected from the server.
-        is_continued: Whether the game continues a record, possibly of another person.
+        is_continued: Whether the game continues from a record, which may be another person's game.
         id: Id in the store.
         revision: Incremented by every turn, undo, redo and hint.
         extra: Additional data saved on behalf of the caller.
@@ -88,8 +88,8 @@ class TrackedGame:
         Args:
             saved: The stored game.
             draws: Source of new tiles. Defaults to a generator with the game's seed.
-            draw_again: Whether to draw the tiles of the saved turns again, to compare them with
-                the saved tiles.
+            draw_again: Whether to generate the tiles of the saved turns again, and compare the
+                saved tiles with the result.
 
         Raises:
             StorageError: If the saved turns break the saved rules.
@@ -160,13 +160,13 @@ class TrackedGame:
     def attempt(
         self, direction: Direction, think_ms: int | None = None, spawn: Spawn | None = None
     ) -> Turn | None:
-        """Try to move; return the turn, or `None` if the attempt does not count as a turn.
+        """Try to move. Return the turn, or `None` if the attempt does not count as a turn.
 
         Args:
             direction: Direction to slide.
             think_ms: Thinking time in milliseconds. Defaults to the time since the previous turn.
             spawn: The new tile of a turn that was already played on another machine. By default,
-                the game draws the tile.
+                the game chooses a random tile.
         """
         game, before = self.game, self.game.position
         game.play(direction, spawn=spawn) if spawn else game.attempt(direction)

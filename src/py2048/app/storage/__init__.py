@@ -56,7 +56,7 @@ def open_store(
     durability: Literal["disk", "process"] = "disk",
     timeout_s: float = TIMEOUT_S,
 ) -> Store:
-    """Open the store at `url`; create or upgrade the database if needed.
+    """Open the store at `url`, and create or upgrade the database if needed.
 
     Args:
         url: A database URL (``postgresql://…``, ``sqlite:///file``, or ``sqlite://`` for an
@@ -79,8 +79,8 @@ def open_store(
 def load_store(url: str | PathLike[str] | None = None) -> bool:
     """Import the modules that `open_store` needs, without opening a store.
 
-    For the player's own store, nothing is imported: this store is never shared, and the import is
-    slow.
+    Nothing is imported for the player's own store, because this store is never shared and the
+    import is slow.
 
     Args:
         url: As for `open_store`.

@@ -134,7 +134,8 @@ class Accounts(Repository):
         found = self._database.values(sa.select(guests.id).where(*is_lost).limit(limit))
         for each in found:
             self.delete(each)
-        # Guests who have only solved puzzles have no account. The local player also has no account.
+        # Guests who have only solved puzzles have no account. The local player of this computer has
+        # no account.
         unknown = answers.owner != "local", answers.owner.not_in(sa.select(guests.id))
         self._database.change(sa.delete(puzzle_answers).where(answers.answered < before, *unknown))
         return bool(found)
@@ -173,7 +174,8 @@ class Accounts(Repository):
     def live_guests(self, guests: Collection[str]) -> set[str]:
         """Return the given accounts that are guests with valid cookies.
 
-        The result includes unknown accounts, because guests are not stored before their first game.
+        The result includes accounts that do not exist yet, because guests are not stored before
+        their first game.
         """
         is_over = sa.or_(accounts.c.name.is_not(None), accounts.c.generation > 0)
         query = sa.select(accounts.c.id).where(accounts.c.id.in_(guests), is_over)
@@ -257,7 +259,7 @@ class Sessions(Repository):
 
 
 def _add_token(connection: Connection, token: str, owner: str, label: str) -> None:
-    """Add a session for a hashed token, within a transaction."""
+    """Add a login session for a hashed token in the caller's transaction."""
     now = utc_now()
     row = {"id": token, "owner": owner, "label": label, "created": now, "seen": now}
     connection.execute(sa.insert(sessions), row)

@@ -24,7 +24,7 @@ from py2048.core.game.record import replacing
 if TYPE_CHECKING:
     from py2048.app.storage.store import Store
 
-SQLITE_SUFFIXES = "", "-wal", "-shm", "-journal"  # suffixes of the files of an SQLite database
+SQLITE_SUFFIXES = "", "-wal", "-shm", "-journal"  # file name suffixes of an SQLite database
 _NAMES = "py2048-????????T??????Z.2048.jsonl.gz"
 _ROWS_AT_ONCE = 500
 
@@ -32,7 +32,7 @@ _ROWS_AT_ONCE = 500
 def back_up(store: Store, path: Path, *, replace: bool = True) -> int:
     """Write a consistent snapshot of all tables to a file, and return the number of rows.
 
-    Players can continue in the meantime. The file gets its final name when it is complete.
+    Players can continue in the meantime. The file is renamed to its final name when it is complete.
 
     Args:
         store: Store to back up.
@@ -147,5 +147,5 @@ def _read_rows(connection: Connection, file: IO[str], path: Path) -> int:
 
 
 def _table_of(line: object) -> str | None:
-    """Return the table of a line in a backup, or None for the backup's last line."""
+    """Return the table that a backup line belongs to, or None for the last line."""
     return str(line[0]) if isinstance(line, list) else None

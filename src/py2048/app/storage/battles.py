@@ -19,7 +19,7 @@ _PLAYERS = (
     .order_by(battle_players.c.seat)
 )
 _next = battles.alias()
-# The join yields no id for a rematch that was deleted because all of its players left.
+# The join yields NULL for a rematch that was deleted after all of its players had left.
 _BATTLE = sa.select(
     *(column for column in battles.c if column.name != "rematch"), _next.c.id.label("rematch")
 ).outerjoin(_next, _next.c.id == battles.c.rematch)
@@ -77,7 +77,7 @@ class Battles(Repository):
             _seat(connection, battle_id, account, seat)
 
     def leave(self, battle_id: str, account: str) -> None:
-        """Give up an account's seat in a battle that has not started. Delete an empty battle."""
+        """Remove an account from a battle that has not started. Delete the battle if empty."""
         with self._database.write() as connection:
             battle = _locked(connection, battle_id)
             if battle.starts or battle.seat_of(account) is None:
@@ -144,7 +144,7 @@ class Battles(Repository):
 
 
 def forget_player(connection: Connection, account_id: str) -> None:
-    """Remove an account from its battles within a transaction, but keep its results."""
+    """In the caller's transaction, remove an account from its battles, but keep its results."""
     mine = battle_players.c.account == account_id
     waiting = mine, battle_players.c.game_id.is_(None)
     query = sa.select(battle_players.c.battle_id).where(*waiting)

@@ -1,4 +1,4 @@
-"""Batched writing of changes to many games in one transaction, so that durable moves are cheap."""
+"""Writes changes to many games in one transaction, which makes durable moves cheap."""
 
 from __future__ import annotations
 
@@ -80,9 +80,9 @@ class Changes(Repository):
 
 
 def _write(connection: Connection, changes: Sequence[GameChange]) -> bool:
-    """Write changes; return False if any game is stale.
+    """Write changes, and return False if any game is stale.
 
-    If there are several changes and a game is stale, the caller must roll back. A single stale
+    If several changes were given and the result is False, the caller must roll back. A single stale
     change writes nothing.
     """
     now, on_sqlite = utc_now(), is_sqlite(connection.engine)

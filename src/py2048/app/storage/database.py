@@ -37,7 +37,7 @@ T = TypeVar("T")
 def make_engine(
     location: str | PathLike[str], durability: str = "disk", timeout_s: float = TIMEOUT_S
 ) -> tuple[Engine, str]:
-    """Create an engine for `location` without connecting; return the engine and a display name.
+    """Return an unconnected engine for `location`, and a display name.
 
     Args:
         location: Database URL or SQLite path.
@@ -186,7 +186,7 @@ class Database:
             # Python lock, which needs no polling.
             self._write_lock: AbstractContextManager[object] = threading.Lock()
         else:
-            # As on SQLite, each transaction reads a consistent snapshot.
+            # REPEATABLE READ transactions read a consistent snapshot, as SQLite transactions do.
             self._reader = engine.execution_options(isolation_level="REPEATABLE READ")
             self._write_lock = nullcontext()
 
@@ -197,7 +197,7 @@ class Database:
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """Run all of this thread's reads in the block in a single transaction.
+        """Run the thread's reads within the block in a single transaction.
 
         The reads see a consistent snapshot, and are faster than reads in separate transactions. The
         block must not write.
@@ -315,8 +315,10 @@ def upsert(
     Args:
         dialect: SQL dialect of the connection.
         table: Table to insert into.
-        rising: A column that may only increase. Rows without a higher value are ignored.
-        falling: A column that may only decrease. Rows without a lower value are ignored.
+        rising: A column that may only increase. An existing row is updated only if the new value is
+            higher.
+        falling: A column that may only decrease. An existing row is updated only if the new value
+            is lower.
         sums: Columns whose new values are added to the stored values.
     """
     insert = _insert(dialect, table)
@@ -342,7 +344,7 @@ def insert_new(dialect: Dialect, table: sa.Table) -> Insert:
 
 def lock_rows(connection: Connection, column: sa.Column[Any], values: Collection[object]) -> None:
     """Lock the rows whose column has one of these values until the transaction ends."""
-    # Both databases lock rows for an update, even if it changes nothing.
+    # In both databases, an UPDATE statement locks its rows, even if it changes no value.
     connection.execute(sa.update(column.table).where(column.in_(values)).values({column: column}))
 
 

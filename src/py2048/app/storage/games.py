@@ -86,8 +86,8 @@ class SavedGames(Repository):
 
         Args:
             owner: Owner of the games.
-            finished: False selects games that are not over. True selects games that are over but
-                whose process exited before it saved the record. None selects both.
+            finished: False selects games that are not over. True selects finished games whose
+                process exited before saving the record. None selects both.
             rules: Restricts the result to games under these rules.
             limit: Maximum number of games.
             with_turns: Whether to load the turns. Long games have thousands of turns.
@@ -122,7 +122,7 @@ class SavedGames(Repository):
 
 
 def lock_game(connection: Connection, game_id: str, revision: int) -> Row[Any] | None:
-    """Lock a game until the transaction ends; return its row, or `None` if it is missing.
+    """Lock a game until the transaction ends. Return its row, or `None` if it is missing.
 
     Raises:
         StaleGameError: If another process has changed the game.

@@ -1,6 +1,6 @@
 """Schema migration, which creates the tables or converts those of an earlier revision.
 
-Every change of the schema has a conversion. A conversion runs in one transaction, supports both
+Every schema change has a conversion function. A conversion runs in one transaction, supports both
 databases, and keeps all data that matters to players.
 """
 
@@ -21,7 +21,7 @@ from py2048.app.storage.summaries import COUNTED, count_records, extend_streak
 from py2048.app.storage.values import lookalike_key
 from py2048.core.errors import StorageError
 
-_ADVISORY_LOCK = 2048_0001  # an arbitrary number that must never change
+_ADVISORY_LOCK = 2048_0001  # arbitrary lock ID, which must never change
 
 
 def bring_up_to_date(engine: Engine, name: str) -> None:
@@ -120,7 +120,8 @@ _CONVERSIONS: dict[str, Callable[[Connection], object]] = {
 def _use_write_ahead_log(engine: Engine) -> None:
     """Enable write-ahead logging permanently, so that readers do not block the writer.
 
-    SQLite changes the mode only with exclusive access and does not wait for it, hence the retries.
+    Changing the mode requires exclusive access. The function retries, because SQLite does not wait
+    for this access.
     """
     deadline = time.monotonic() + TIMEOUT_S
     # Both PRAGMA statements count as writes, and block commits while the cursor is open.
@@ -128,7 +129,7 @@ def _use_write_ahead_log(engine: Engine) -> None:
         while cursor.execute("PRAGMA journal_mode").fetchone()[0] not in ("wal", "memory"):
             try:
                 cursor.execute("PRAGMA journal_mode = WAL")
-                return  # some file systems have no shared memory
+                return  # the mode stays unchanged on file systems without shared memory
             except sqlite3.OperationalError as error:
                 if error.sqlite_errorname != "SQLITE_BUSY" or time.monotonic() > deadline:
                     raise

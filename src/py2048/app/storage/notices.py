@@ -49,11 +49,11 @@ class Notifications(Repository):
         """
         engine = self._database.engine
         with storage_errors(self._database.name):
-            pooled = engine.raw_connection()
-            connection = pooled.driver_connection
-            assert connection is not None
-            pooled.detach()  # the pool must not reuse a listening connection
             try:
+                pooled = engine.raw_connection()
+                connection = pooled.driver_connection
+                assert connection is not None
+                pooled.detach()  # the pool must not reuse a listening connection
                 with closing(connection):
                     connection.autocommit = True
                     connection.execute(f"LISTEN {CHANNEL}")
@@ -61,5 +61,5 @@ class Notifications(Repository):
                         yield None
                         for notice in connection.notifies(timeout=timeout_s):
                             yield notice.payload
-            except engine.dialect.loaded_dbapi.OperationalError as error:  # not wrapped if detached
+            except engine.dialect.loaded_dbapi.OperationalError as error:  # SQLAlchemy wraps none
                 raise sa.exc.OperationalError(None, None, error) from error

@@ -13,7 +13,7 @@ from py2048.app.storage.games import row_of
 from py2048.app.storage.schema import OWNED_TABLES, accounts, days, games, records, rounds
 from py2048.app.storage.values import DailyResult, NewOnlineGame, OnlineGameInfo, OpenGame, utc_now
 
-MIN_GUEST_TURNS = 10  # shorter games of guests are deleted earlier
+MIN_GUEST_TURNS = 10  # `sweep_guests` deletes shorter unfinished games
 
 _HAS_RECORD = sa.exists().where(records.c.id == games.c.id)
 _INFO = sa.select(rounds, accounts.c.name).outerjoin(accounts, accounts.c.id == rounds.c.owner)
@@ -52,7 +52,7 @@ class OnlineGames(Repository):
         return self._database.one(OnlineGameInfo, _INFO.where(*same))
 
     def daily_results(self, owner: str, since: str) -> list[DailyResult]:
-        """Return an account's daily games since a day, oldest first."""
+        """Return an account's daily games since a given day, oldest first."""
         columns = rounds.c.day, rounds.c.game_id, rounds.c.streak
         query = sa.select(*columns, records.c.category, records.c.score).order_by(rounds.c.day)
         query = query.outerjoin(records, records.c.id == rounds.c.game_id)
@@ -77,7 +77,7 @@ class OnlineGames(Repository):
         return [(row.score, row.max_tile) for row in self._database.rows(query)]
 
     def day_secret(self, day: str, fresh: str) -> str:
-        """Return the secret of a daily challenge; if there is none, save and return `fresh`."""
+        """Return the secret of a daily challenge. If none exists, save and return `fresh`."""
         secret = self.find_day_secret(day)
         if secret is None:
             with self._database.write() as connection:
@@ -88,7 +88,7 @@ class OnlineGames(Repository):
         return secret or fresh
 
     def find_day_secret(self, day: str) -> str | None:
-        """Return the secret of a daily challenge, or None if it has none."""
+        """Return the secret of a daily challenge, or None if no secret has been saved."""
         found: str | None = self._database.value(sa.select(days.c.secret).where(days.c.day == day))
         return found
 
@@ -125,16 +125,16 @@ class OnlineGames(Repository):
         return self._database.values(query)
 
     def close_ended(self, before: str) -> None:
-        """Delete recorded games that ended before a time, so that they can no longer be undone."""
+        """Delete recorded games that ended before a time, which makes their last moves final."""
         ended = games.c.is_over, games.c.updated < before, _HAS_RECORD
         self._database.change(sa.delete(games).where(*ended))
 
     def sweep_guests(self, before: str, *, spare: Collection[str] = (), limit: int = 1000) -> None:
-        """Delete short games of guests, and then guests who own no data.
+        """Delete short unfinished games of guests, and then guests who own no data.
 
         Args:
-            before: Time as ISO 8601 in UTC. Games with fewer than `MIN_GUEST_TURNS` turns are
-                deleted if they were last changed before this time.
+            before: Time as ISO 8601 in UTC. Unfinished games with fewer than `MIN_GUEST_TURNS`
+                turns are deleted if they were last changed before this time.
             spare: Ids of games to keep, because they are open in a room.
             limit: Maximum number of games to delete, oldest first.
         """
@@ -154,17 +154,17 @@ class OnlineGames(Repository):
 
 
 def ensure_accounts(connection: Connection, ids: Collection[str]) -> None:
-    """Insert an account for each guest without an account, within a transaction."""
+    """Insert an account for each guest without an account, in the caller's transaction."""
     rows = [{"id": each, "generation": 0, "created": utc_now()} for each in sorted(ids)]
     connection.execute(insert_new(connection.dialect, accounts), rows)
 
 
 def insert_online_games(connection: Connection, new: Sequence[NewOnlineGame]) -> bool:
-    """Within a transaction, insert games with their server data; create missing accounts.
+    """In the caller's transaction, insert games, their server data and missing accounts.
 
     Returns:
-        False if an account already has a daily game for the same day. Callers that insert several
-        games must then roll back, because some of their games may be in the store.
+        False if an account already has a daily game for the same day. A caller that inserts several
+        games must roll back if the result is False, because some rows may have been inserted.
     """
     ensure_accounts(connection, {each.game.owner for each in new})
     facts = [{column.name: getattr(each.info, column.name) for column in rounds.c} for each in new]
@@ -176,7 +176,7 @@ def insert_online_games(connection: Connection, new: Sequence[NewOnlineGame]) ->
 
 def _forget_guests(connection: Connection, owners: Collection[str]) -> None:
     """Delete guest accounts that own no data."""
-    # Accounts with a generation above 0 must stay, because they invalidate old cookies.
+    # Accounts with a generation above 0 are kept, because the generation invalidates old cookies.
     is_guest = accounts.c.id.in_(owners), accounts.c.name.is_(None), accounts.c.generation == 0
     owns = (sa.exists().where(table.c.owner == accounts.c.id) for table in OWNED_TABLES)
     connection.execute(sa.delete(accounts).where(*is_guest, *(~each for each in owns)))

@@ -20,7 +20,7 @@ _ANSWER = sa.select(*(column for column in puzzle_answers.c if column.name != "o
 
 
 class Mistakes(Repository):
-    """The mistakes of each owner, limited to `MAX_MISTAKES`."""
+    """The mistakes of each owner, with at most `MAX_MISTAKES` per owner."""
 
     def keep(self, found: Iterable[SavedMistake], *, owner: str = "local") -> int:
         """Save mistakes.
@@ -97,7 +97,7 @@ def _matches(owner: str, mistake: SavedMistake) -> sa.ColumnElement[bool]:
 
 
 def _drop_excess(connection: Connection, owner: str) -> None:
-    """Delete mistakes beyond `MAX_MISTAKES`, within a transaction."""
+    """Delete mistakes beyond `MAX_MISTAKES` in the caller's transaction."""
     key = sa.tuple_(mistakes.c.rules, mistakes.c.position)
     mine = mistakes.c.owner == owner
     known = sa.select(mistakes.c.rules, mistakes.c.position).where(mine)

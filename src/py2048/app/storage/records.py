@@ -26,8 +26,8 @@ _ORDERS = {
     "finished": (records.c.finished.desc(), records.c.id),
 }
 _LEADER_COLUMNS = ("category", "rules", "owner", "score", "finished")
-_CASUAL = ("plain", "assisted")  # Categories that share a leaderboard, named after the second.
-NAMED = (  # records of named players that may enter leaderboards, best first
+_CASUAL = ("plain", "assisted")  # These categories share the leaderboard named "assisted".
+NAMED = (  # Records of named players that may enter leaderboards, best first.
     sa.select(records.c.id, *(records.c[name] for name in _LEADER_COLUMNS), rounds.c.day)
     .join(accounts, accounts.c.id == records.c.owner)
     .outerjoin(rounds, rounds.c.game_id == records.c.id)
@@ -41,7 +41,7 @@ _LONGEST_PERIOD = timedelta(days=92)  # the longest quarter
 RECENT_GAMES = 50
 """Maximum number of recent games that a player's pages list individually."""
 
-MAX_PLACE = 10_000  # lower places on a leaderboard are not counted
+MAX_PLACE = 10_000  # Maximum leaderboard place that is counted.
 
 
 class Records(Repository):
@@ -79,8 +79,8 @@ class Records(Repository):
             category: Score category.
             counts: Whether the score can become the owner's best score.
             think_ms: Total thinking time of a program, for the leaderboard of programs.
-            can_undo: Whether the last move can still be undone. If so, the game is not deleted when
-                its record is stored.
+            can_undo: Whether the last move can still be undone, so that the game must be kept
+                beside its record.
             offline: Whether a browser chose some of the tiles. Such games are not on leaderboards.
 
         Returns:
@@ -106,7 +106,7 @@ class Records(Repository):
             )  # fmt: skip
 
     def load(self, record_id: str) -> str:
-        """Return a record as it was saved.
+        """Return a record as JSON, exactly as it was saved.
 
         Raises:
             StorageError: If there is no record with this id.
@@ -190,7 +190,7 @@ class Records(Repository):
 def insert_record(
     connection: Connection, *, counts: bool = True, think_ms: int | None = None, **row: object
 ) -> bool:
-    """Insert a record and update summaries and leaderboards, within a transaction.
+    """In the caller's transaction, insert a record and update summaries and leaderboards.
 
     Returns:
         False if the record already exists.
@@ -229,9 +229,9 @@ def retract_records(connection: Connection, ids: Collection[str]) -> None:
 class Leaderboards(Repository):
     """Stores the best game of each named player. Updated whenever a game ends.
 
-    There is one row per player, leaderboard, rules and period, so a page reads at most 100 rows
-    from an index, however many games exist. A period is a day, a week or a quarter in UTC, or the
-    date of a daily challenge. Quarters are called seasons and are kept forever.
+    There is one row per player, leaderboard, rules and period. A page therefore reads at most 100
+    rows from an index, however many games exist. A period is a day, a week or a quarter in UTC, or
+    the date of a daily challenge. Quarters are called seasons and are kept forever.
     """
 
     def top(self, category: str, rules: str, period: str = "ever") -> list[RecordSummary]:
@@ -242,7 +242,7 @@ class Leaderboards(Repository):
             rules: Rules as text.
             period: ``day``, ``week`` or ``season`` for the current period in UTC, ``ever``, a
                 season such as ``2048-Q1``, or the date of a daily challenge such as ``2048-01-31``.
-                The board of a daily challenge excludes accounts created on that day or later,
+                The leaderboard of a daily challenge excludes accounts created on that day or later,
                 because their owners may already know the tiles from another account.
         """
         query = _board_query(category, rules, period).order_by(*_LEADERS).limit(100)
@@ -251,10 +251,10 @@ class Leaderboards(Repository):
     def standing(
         self, owner: str, category: str, rules: str, period: str = "ever"
     ) -> tuple[int, RecordSummary] | None:
-        """Return an account's place and game on a leaderboard, or None if it is not there.
+        """Return an account's place and game on a leaderboard, or None for an unlisted account.
 
-        Only the first `MAX_PLACE` places are counted. All accounts below them share the next place.
-        The arguments are those of `top`.
+        Places are counted up to `MAX_PLACE`, and all accounts below `MAX_PLACE` share the next
+        place. The arguments are those of `top`.
         """
         query = _board_query(category, rules, period)
         mine = self._database.one(RecordSummary, query.where(leaders.c.owner == owner))
@@ -307,7 +307,7 @@ def _board_query(category: str, rules: str, period: str) -> sa.Select[Any]:
 def enter_records(
     connection: Connection, named: sa.Select[Any], think_ms: int | None = None, **values: object
 ) -> None:
-    """Add records from `NAMED` to the leaderboards, within a transaction."""
+    """Add records from `NAMED` to the leaderboards in the caller's transaction."""
     best: dict[tuple[str, ...], dict[str, object]] = {}
     for row in connection.execute(named, values):
         facts = {name: row._mapping[name] for name in _LEADER_COLUMNS}

@@ -1,8 +1,8 @@
 """A queue of game reviews. One process computes a review, and all processes share the result.
 
-The queue consists of database rows, so requests survive the crash of a process, and all processes
-that share a database see the same progress. A process holds a claim on the review that it computes.
-Claims expire unless they are renewed.
+The queue consists of database rows, so requests survive a crash. All processes that share the
+database see the same progress. A process holds a claim on the review that it computes. Claims
+expire unless they are renewed.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class Reviews(Repository):
 
         Args:
             games: Ids of the games.
-            version: First word of the reviewer's version. Other versions may define accuracy
-                differently.
+            version: Reviewer version, which is the first word of a stored version. Other versions
+                may define accuracy differently.
         """
         # PostgreSQL reads text as JSON only after a cast, which SQLite does not need.
         typed = sa.type_coerce if self._database.is_sqlite else sa.cast
@@ -54,7 +54,7 @@ class Reviews(Repository):
         return {row.game_id: row.figure for row in self._database.rows(query)}
 
     def request(self, game_id: str, version: str, asked: str | None = None) -> bool:
-        """Request the review of a finished game; ignore games in progress.
+        """Request the review of a finished game. Games in progress are ignored.
 
         Reviews that are pending, or complete in the same version, are not requested again.
 
@@ -109,7 +109,7 @@ class Reviews(Repository):
         return claim if self._update(former, taken) else None
 
     def renew(self, claim: ReviewClaim, done: int) -> bool:
-        """Renew a claim and save the progress; return False if the claim was lost."""
+        """Renew a claim and save the progress. Return False if the claim was lost."""
         return self._update(claim, {"claimed": utc_now(), "done": done})
 
     def release(self, claim: ReviewClaim) -> None:
@@ -119,7 +119,7 @@ class Reviews(Repository):
     def finish(
         self, claim: ReviewClaim, summary: object, moves: object, fault: str | None = None
     ) -> bool:
-        """Save a review or the reason for its failure; return False if the claim was lost."""
+        """Save a review or the reason for its failure. Return False if the claim was lost."""
         kept = {"summary": summary, "moves": moves, "fault": fault, "finished": utc_now()}
         return self._update(claim, kept)
 
@@ -130,6 +130,6 @@ class Reviews(Repository):
         self._database.change(sa.delete(reviews).where(reviews.c.finished <= latest))
 
     def _update(self, claim: ReviewClaim, values: dict[str, object]) -> bool:
-        """Update a claimed review; return False if a later attempt has replaced the claim."""
+        """Update a claimed review. Return False if a later attempt has replaced the claim."""
         same = reviews.c.game_id == claim.game_id, reviews.c.attempts == claim.attempt
         return bool(self._database.change(sa.update(reviews).where(*same, _PENDING).values(values)))

@@ -73,7 +73,7 @@ games = _table(
 )
 
 # SQLite uses a partial index only if a query repeats the index's condition literally. The index is
-# created by raw SQL, because an `Index` with a condition for PostgreSQL would import its dialect
+# created by raw SQL. An `Index` with a condition for PostgreSQL would import the PostgreSQL dialect
 # and delay every start.
 for _dialect, _is_over in {"sqlite": "is_over = 1", "postgresql": "is_over"}.items():
     _index = sa.DDL(  # type: ignore[no-untyped-call]
@@ -109,7 +109,7 @@ records = _table(
     sa.Index("records_by_time", "owner", "rules", "category", "finished"),
 )
 
-# Totals of all records with the same largest tile and nearly the same score; see `summaries`.
+# Totals of all records with the same largest tile and the same rounded score.
 summaries = _table(
     "summaries",
     *_key(sa.Text, "owner", "rules", "category"),
@@ -118,7 +118,7 @@ summaries = _table(
     sqlite_with_rowid=False,
 )
 
-# Each player's fastest game to each tile, without help.
+# Each player's shortest time to each tile, in games without help.
 milestones = _table(
     "milestones",
     *_key(sa.Text, "owner", "rules"),
@@ -145,7 +145,7 @@ accounts = _table(
     sa.Index("accounts_by_name", "name_key", unique=True),
 )
 
-# Data of games on a server, which stays when a game becomes a record.
+# Server data about games, which is kept when a game becomes a record.
 rounds = _table(
     "rounds",
     sa.Column("game_id", sa.String(32), primary_key=True),

@@ -31,7 +31,7 @@ class Store(Database):
 
     Args:
         location: Database URL or path; see `py2048.app.storage.open_store`.
-        durability: The failures that committed changes survive; see `open_store`.
+        durability: Kind of failure that committed changes survive; see `open_store`.
         timeout_s: Seconds to wait for another process to release its lock.
 
     Attributes:

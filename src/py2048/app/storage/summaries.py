@@ -1,9 +1,9 @@
-"""Summaries of finished games by owner, rules and category, which every game updates.
+"""Summaries of finished games by owner, rules and category.
 
-`count_records` runs in the transaction that writes or deletes records. The number of rows that
-pages read is therefore bounded, however many games a player finishes. The reference implementation,
-`recount`, computes the same rows from all records. An index of the records provides best
-scores.
+`count_records` updates the summaries in the transaction that writes or deletes records. Pages
+therefore read a limited number of rows, however many games a player finishes. The reference
+implementation, `recount`, computes the same rows from all records. Best scores are read from an
+index on the records.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ GAMES, _SCORE, _PLIES = (sa.cast(sa.func.sum(summaries.c[name]), sa.BigInteger) 
 
 
 def rounded(score: int) -> int:
-    """Round a score down to five binary digits, which changes the score by less than a sixteenth.
+    """Round a score down to five significant bits, with an error of less than 1/16.
 
     >>> rounded(31), rounded(1000), rounded(-1000)
     (31, 992, -1024)
@@ -65,7 +65,7 @@ def recount(found: Iterable[Sequence[Any]]) -> list[dict[str, Any]]:
 
 
 def count_records(connection: Connection, found: Iterable[Sequence[Any]], sign: int = 1) -> None:
-    """Add records to the summaries, or remove them if `sign` is -1, within a transaction."""
+    """In the caller's transaction, add records to the summaries, or remove them if `sign` is -1."""
     for row in recount(found):
         signed = row | {name: sign * row[name] for name in _SUMS}
         connection.execute(upsert(connection.dialect, summaries, sums=_SUMS), signed)
@@ -80,7 +80,7 @@ def extend_streak(connection: Connection, game_id: str) -> None:
     is_daily = rounds.c.game_id == game_id, rounds.c.day.is_not(None), records.c.category == "daily"
     for owner, text in connection.execute(query.where(*is_daily)):
         day = date.fromisoformat(text)
-        lock_rows(connection, accounts.c.id, [owner])  # The next day's game may be ending too.
+        lock_rows(connection, accounts.c.id, [owner])  # The next day's game may end concurrently.
         near = rounds.c.owner == owner, rounds.c.day >= str(day - _DAY)
         found = sa.select(rounds.c.day, rounds.c.streak).where(*near, rounds.c.streak.is_not(None))
         streaks = {row.day: row.streak for row in connection.execute(found)} | {text: 0}
@@ -112,7 +112,7 @@ class Scores(Repository):
         return {row.tile: Pace(row.millis, row.moves) for row in rows}
 
     def fastest(self, rules: str, tile: int) -> list[dict[str, Any]]:
-        """Return the times of named people among the `MAX_TIMES` shortest times."""
+        """Return the times of named people among the `MAX_TIMES` shortest times to a tile."""
         times = sa.select(milestones).filter_by(rules=rules, tile=tile)
         first = times.order_by(milestones.c.millis).limit(MAX_TIMES).subquery()
         query = sa.select(first, accounts.c.name.label("player"))

@@ -36,7 +36,7 @@ def name_key(name: str) -> str:
 def lookalike_key(name: str) -> str:
     """Return a key that is the same for names that look alike, such as *Al* and *A.1*.
 
-    New names are ASCII. Older names may contain other letters, which this function does not change.
+    New names are ASCII. Letters that occur only in older names are not changed.
     """
     return name_key(name).translate(_LOOKALIKES).replace("rn", "m").replace("vv", "w")
 
@@ -59,7 +59,7 @@ class SavedGame:
         position: Number of `turns` that have not been undone.
         score: Score at `position`.
         is_over: Whether the game is over at `position`.
-        revision: Incremented by every change. A write must name the current revision.
+        revision: Incremented by every change. Each write must contain the current revision.
         undos: Number of undos.
         hints: Number of hints.
         extra: The caller's additional data, which the store does not interpret.
@@ -135,7 +135,7 @@ class Career:
     recent: list[RecordSummary] = field(default_factory=list)
 
     def scores_today(self, now: datetime) -> list[int]:
-        """Return today's scores, or an empty list if `recent` may not contain all of them."""
+        """Return today's scores, or an empty list if `recent` may lack some of today's games."""
         midnight = now.replace(hour=0, minute=0, second=0, microsecond=0).astimezone(UTC)
         found = [end.score for end in self.recent if end.finished >= utc_text(midnight)]
         return [] if len(found) == len(self.recent) < self.scores.total() else found
@@ -176,7 +176,7 @@ class GameChange:
 
 @dataclass(frozen=True)
 class NewOnlineGame:
-    """A game on a server that has not been stored yet.
+    """A server's game that is not in the store yet.
 
     Attributes:
         game: The game, at revision 0 and without turns.
@@ -204,8 +204,8 @@ class Account:
         id: Id of the account that owns the games.
         name: Public name, or None for a guest.
         password: Password hash, or None for a guest.
-        generation: Incremented when a guest logs out. If it is positive, the guest's cookies are
-            invalid.
+        generation: Incremented when a guest logs out. A positive value invalidates the guest's
+            cookies.
         created: Creation time, ISO 8601 in UTC.
         bot_of: Id of the account that owns a program, or None for other accounts.
     """
@@ -249,8 +249,7 @@ class OnlineGameInfo:
         name: Name of the account, or None for a guest.
         streak: Number of consecutive days with a finished daily game, including this game, or None
             for other games.
-        offline: Whether a browser chose some of the tiles. The value is known when the game is
-            finished.
+        offline: Whether a browser chose some of the tiles, or None until the game is finished.
     """
 
     game_id: str
@@ -272,7 +271,7 @@ class DailyResult:
         game_id: Id of the game.
         category: Score category, or None if the game has no record yet.
         score: Score, or None if the game has no record yet.
-        streak: Number of consecutive days up to this day, or None if this game does not count.
+        streak: Number of consecutive days up to this day, or None if the game does not count.
     """
 
     day: str
@@ -363,8 +362,8 @@ class SavedMistake:
 
     Attributes:
         rules: Rules as text.
-        position: The canonical board, which is the same for symmetric boards, and unique per owner
-            and rules.
+        position: The canonical board, which is shared by symmetric boards and unique per owner and
+            rules.
         board: Board as text, which the store does not interpret.
         score: Score before the move.
         game: Digest of the game before the move.
@@ -447,7 +446,7 @@ class BattlePlayer:
         name: Name of the account, or None for a guest.
         game_id: Id of the game, or None before the battle starts.
         has_left: Whether the player has left the battle after its start.
-        score: Final score. None while the player can still play.
+        score: Final score, or None while the player can still play.
         max_tile: Largest tile in the final position.
         plies: Number of moves up to the final position.
     """
@@ -526,7 +525,7 @@ class StoredReview:
 
 @dataclass(frozen=True)
 class ReviewClaim:
-    """A process's claim to a review, which the process then computes.
+    """A process's claim to compute a review, which other processes then leave alone.
 
     Attributes:
         game_id: Id of the game.

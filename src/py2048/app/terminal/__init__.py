@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def run(session: Session, **options: Unpack[ScreenOptions]) -> int:
-    """Play in the terminal until the player quits; return the exit status.
+    """Play in the terminal until the player quits, and return the exit status.
 
     Args:
         session: An open session, which the caller closes.

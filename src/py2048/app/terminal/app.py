@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from py2048.app.controller.practice import PracticeRun
 
 FILE_PROMPT = N_("the name of a file")
-MIN_TIMER_S = 0.001  # Positive, because Textual divides by this value.
+MIN_TIMER_S = 0.001  # The minimum is positive, because Textual divides by the interval.
 
 
 class GameApp(App[None]):
@@ -142,7 +142,7 @@ class GameApp(App[None]):
         self.view.board.show(transition, pace)
 
     def cover(self, result: Result | None) -> None:
-        """Show a result as an overlay and remove the hint, or remove the overlay for `None`."""
+        """Show a result as an overlay and remove the hint. `None` removes the overlay."""
         self.view.show_hint(None)
         self.view.cover(result)
 
@@ -229,13 +229,13 @@ class NotBold(LineFilter):
 
 NOT_BOLD = NotBold()
 COLOUR_REDUCTIONS = {"standard": themes.in_sixteen_colours, "256": themes.in_256_colours}
-"""Functions that reduce a theme's colours. The keys are Rich's names of colour systems."""
+"""Functions that reduce a theme's colours. The keys are Rich's names for colour systems."""
 
 
 def _unused_name(name: str, ending: str) -> str:
     """Return the name of a new file, with a number appended if the name exists."""
     names = (f"{name}{suffix}{ending}" for suffix in chain([""], map("-{}".format, count(2))))
-    with suppress(OSError):  # raised if the name is too long
+    with suppress(OSError):  # the name may be too long for the file system
         return next(each for each in names if not Path(each).exists())
     return name + ending
 

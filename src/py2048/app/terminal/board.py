@@ -73,7 +73,7 @@ class TerminalBoard(Widget):
         return self._transition is not None
 
     def set_grid(self, grid: TerminalGrid | None) -> None:
-        """Set the layout; `None` hides the board."""
+        """Set the layout. `None` hides the board."""
         self._grid = grid
         self.styles.width = grid.width_columns if grid else 0
         self.styles.height = grid.height_rows if grid else 0
@@ -95,7 +95,7 @@ class TerminalBoard(Widget):
         self._redraw()
 
     def show(self, transition: BoardTransition, pace: float) -> None:
-        """Show a transition. `pace` scales the duration; 0 shows the result immediately."""
+        """Show a transition. `pace` scales the duration. 0 disables the animation."""
         self.board = transition.board
         if not pace:
             self._end()
@@ -158,8 +158,8 @@ class TerminalBoard(Widget):
     def render_line(self, y: int) -> Strip:
         """Return one row of the board.
 
-        If this row is not drawn yet, the whole board is drawn first. Changes are not drawn here,
-        because rows that have already been painted would not be updated.
+        If the row does not exist yet, the whole board is drawn first. Pending changes are not drawn
+        here, because Textual would not repaint the rows that it has already painted.
         """
         if y >= len(self._strips):
             self._draw()
@@ -246,7 +246,7 @@ def _draw_tile(canvas: Canvas, grid: TerminalGrid, theme: Theme, sprite: Sprite)
 def _draw_rectangle(
     canvas: Canvas, grid: TerminalGrid, sprite: Sprite, colour: str
 ) -> tuple[int, int, int, int]:
-    """Fill a scaled cell; return the filled area as x, y, width and height."""
+    """Fill a scaled cell, and return the filled area as x, y, width and height."""
     x, y = grid.corner(sprite.row, sprite.column)
     across = _growth(grid.tile_width, sprite.scale, grid.gap_x)
     down = _growth(grid.tile_height, sprite.scale, grid.gap_y)
@@ -398,7 +398,7 @@ Quarters = tuple[str, str, str, str]
 
 
 def _letter(character: str, ink: str, quarters: Quarters) -> Run:
-    """Return a letter. Its background is the most frequent colour among the quarters."""
+    """Return a letter on a background with the most frequent colour of the quarters."""
     return Run(character, ink, max(quarters, key=quarters.count), bold=True)
 
 
@@ -406,8 +406,8 @@ def _letter(character: str, ink: str, quarters: Quarters) -> Run:
 def _block(quarters: Quarters) -> Run:
     """Return the block character that best approximates four coloured quarters.
 
-    A character can show only two colours. If there are more than two colours, as in animations, the
-    most frequent colour is the background, and all other quarters have the second most frequent
+    A character can show only two colours. If the quarters have more colours, as in animations, the
+    background has the most frequent colour. All other quarters have the second most frequent
     colour.
     """
     (background, count), *others = Counter(quarters).most_common()
@@ -428,7 +428,7 @@ FULL_COLUMNS = 6
 """Width of a label that fits all digits of 131072, in terminal columns."""
 
 MAX_POWER_COLUMNS = 2
-"""Labels with at most this many columns show the rank of the tile."""
+"""Maximum width in columns of labels that show the rank of the tile."""
 
 MIN_PITCH = 4
 """Minimum distance between the top edges of adjacent cells if there are gaps."""
@@ -494,7 +494,7 @@ class TerminalGrid:
 
     @property
     def top(self) -> int:
-        """Unused pixels above the board. They align its bottom edge with a row of characters."""
+        """Unused pixels above the board, which align its bottom edge with a row of characters."""
         return self.height % 2
 
     @property
@@ -560,8 +560,8 @@ class Arrangement(Enum):
 def arrange(
     width: int, height: int, rows: int, columns: int
 ) -> tuple[Arrangement, TerminalGrid | None]:
-    """Choose the most legible layout for a board; return it with its terminal grid."""
-    # Subtract the panel, or the rows for the key bar, the score and the message.
+    """Return the most legible layout for a board, and its terminal grid."""
+    # Space for the board, without the panel, the key bar, the score and the message.
     sizes = {
         Arrangement.WIDE: (width - PANEL_COLUMNS - sum(MARGINS), height - 1),
         Arrangement.TALL: (width, height - 3),

@@ -92,7 +92,7 @@ class GameView(Container):
         self._is_stale = False
 
     def compose(self) -> ComposeResult:
-        """Create all widgets. The arrangement determines which widgets are visible."""
+        """Create all widgets, including those that the current layout hides."""
         with Container(id="middle"):
             with Container(id="stage"):
                 yield self.board
@@ -160,7 +160,7 @@ class GameView(Container):
             self.notify(text, timeout=8, markup=False)
 
     def cover(self, result: Result | None) -> None:
-        """Show a result overlay after the animation of the last move, or remove it for `None`."""
+        """Show a result overlay after the last move's animation. `None` removes the overlay."""
         is_update = result is not None and result.is_update_of(self._result)
         self._result = result
         if self._result_timer is not None and not is_update:
@@ -317,7 +317,7 @@ class GameView(Container):
         return PanelSection(6, COACH_ROWS, lines)
 
     def _message(self, width: int, *, shows_hint: bool) -> list[str]:
-        """Return the message. If there is none, return a hint, status or help text.
+        """Return the message or, if there is no message, a hint, status or help text.
 
         Messages that do not fit are hidden, not truncated.
         """
@@ -373,7 +373,7 @@ def spread(sections: list[PanelSection], rows: int) -> list[Content]:
 
 
 def score_line(score: str, gain: str, best: str, width: int) -> Content:
-    """Return the scores in one line. If it is too long, omit the gain, or else the best score."""
+    """Return the scores in one line. In a narrow line, omit the gain or the best score."""
     best = f"{_('Best')} {best}"
     if len(f"{score}{gain} {best}") > width:
         gain, best = ("", best) if len(f"{score} {best}") <= width else (gain, "")

@@ -44,7 +44,7 @@ HELP = (
     N_("Moves: left, right, up, down, or l, r, u; or the keys w, a, s, d, where d is right."),
     N_("undo: take back the last move. redo: play it again."),
     N_("board: read the board. score: read the score."),
-    N_("hint: the best move and what the others lose. auto 10: let the player make ten moves."),
+    N_("hint: the best move and how the others compare. auto 10: let the player make ten moves."),
     N_("coach: turn comments on your moves on or off; the game counts as assisted."),
     N_("review: the mistakes that cost most; review 12: move 12; review FILE: a record."),
     N_("level casual: judge moves for a casual player. Also me, beginner … expert, perfect."),
@@ -55,7 +55,7 @@ HELP = (
 )
 
 ALIASES = {"b": "board", "n": "new", "?": "hint", "h": "help", "z": "undo", "y": "redo"}
-MAX_LINE = 1000  # in characters; bounds the memory for input without line breaks
+MAX_LINE = 1000  # maximum characters per line, to limit memory use
 
 
 class PlainTextGame:
@@ -122,7 +122,7 @@ class PlainTextGame:
         return bool(happened)
 
     def execute(self, line: str) -> bool:
-        """Execute a command and write errors; return whether to continue."""
+        """Execute a command and write errors. Return whether to continue."""
         word, _, rest = line.strip().partition(" ")
         question, self._question = self._question, None
         if not word:
@@ -171,7 +171,7 @@ class PlainTextGame:
         return self._session.game.is_over
 
     def _confirm(self, question: str, action: Callable[[], object], no: str) -> None:
-        """Run `action`. If there is a question, wait until the player answers yes."""
+        """Run `action`. If `question` is not empty, first wait until the player answers yes."""
         if question:
             self._question = action, no
             self._write(_("{question} Type yes or no.").format(question=question))
@@ -239,7 +239,7 @@ class PlainTextGame:
         answers = session.advise(session.snapshot(), player, level)
         hint = next(answers)
         assert isinstance(hint, Hint)
-        if not hint.instead_of:  # the last hint also has the chances
+        if not hint.instead_of:  # If the player is ready, its last hint includes chances.
             hint = [hint, *(each for each in answers if isinstance(each, Hint))][-1]
         self.show(self._session.show_hint(hint))
         if hint.instead_of and not (self._hint_thread and self._hint_thread.is_alive()):
@@ -315,7 +315,7 @@ class PlainTextGame:
             self._write_progress(_("Coach: {sentences}").format(sentences=self._coach.progress))
 
     def _level(self, text: str) -> None:
-        """Set the level against which moves are judged, and display its name."""
+        """Set the skill level for judging moves, and display its name."""
         level = self._session.level(text=text.lower())
         if text:
             self._session.set_setting(LEVEL_SETTING, text.lower())
@@ -365,7 +365,7 @@ class PlainTextGame:
 
 
 def run(session: Session, stdin: TextIO, stdout: TextIO, **options: Unpack[ScreenOptions]) -> int:
-    """Execute commands until `quit` or the end of the input; return the exit status.
+    """Execute commands until `quit` or the end of the input. Return the exit status.
 
     Args:
         session: An open session, which the caller closes.

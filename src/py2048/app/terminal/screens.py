@@ -65,7 +65,7 @@ class ModalDialog(ModalScreen[None]):
 
 
 class ConfirmDialog(ModalDialog):
-    """A yes-no question. Enter and y mean yes; Escape and n mean no."""
+    """A yes-no question. Enter and y mean yes. Escape and n mean no."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y,Y,enter", "accept", "Yes"),

@@ -16,13 +16,14 @@ github.com/2048Verse/2048-replay-utils.
 
 **2048EndgameTablebase** replays are binary files in two formats.
 
-- ``.rpl`` files, written by the trainer and the analysis, have 25 bytes per turn, little-endian.
-  Each turn has the board (64 bits, 4 bits per rank, the first cell highest), the turn (from the
-  lowest bit: one for the tile, 2 or 4; four for its cell; two for the direction: left, right, up,
-  down) and four success rates. The file ends with a row of constants.
-- ``.vrs`` files, written by the player, have 13 bytes per position. Each position has the board,
-  the score (32 bits) and the direction that led to the position (1 to 4 for left, right, up, down;
-  0 for the first position).
+- ``.rpl`` files, written by the program's trainer and its analysis, have 25 bytes per turn,
+  little-endian. Each turn has the board (64 bits, 4 bits per rank, the first cell highest), the
+  turn (from the lowest bit: one for the tile, 2 or 4; four for its cell; two for the direction:
+  left, right, up, down) and four success rates. The file ends with a row of constants.
+
+- ``.vrs`` files, written by the program's player, have 13 bytes per position. Each position has the
+  board, the score (32 bits) and the direction that led to the position (1 to 4 for left, right, up,
+  down; 0 for the first position).
 
 Smaller boards are embedded in a 4x4 board whose other cells hold 32768. A 4-bit rank cannot
 represent 65536, and two 32768s never merge in this format, so longer games are rejected. Source:
@@ -81,7 +82,7 @@ def _record_of(rules: Rules, start: Board, turns: Iterable[_WrittenTurn], player
     """Verify each turn against the rules and return the record of the game.
 
     Raises:
-        _IllegalTurnError: At the first turn that breaks the rules.
+        _IllegalTurnError: If a turn breaks the rules.
     """
     board, score = start, 0
     codes: list[str] = []
@@ -111,8 +112,8 @@ _HEAD = re.compile(
 )
 _BLANK = re.compile(r"\n[ \t]*\n")
 
-# The digits of the old format are printable ASCII characters, then code page 850 from character
-# 128.
+# The digits of the old format are the printable ASCII characters, followed by the characters of
+# code page 850 from 128.
 _OLD = bytes([*range(32, 127), *range(128, 161)]).decode("cp850")
 _NEW = (
     "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -122,16 +123,16 @@ _NEW = (
 _OLD_DIRECTIONS = (Direction.UP, Direction.RIGHT, Direction.DOWN, Direction.LEFT)
 _NEW_DIRECTIONS = tuple(Direction)
 
-# Thinking times have one of eight resolutions. For each resolution, from fine to coarse, the two
-# constants give the step and the maximum in milliseconds. Each resolution starts where the next
-# finer resolution ends.
+# Replays store thinking times in eight ranges of increasing length, each with its own step. The
+# constants give the step and the maximum of each range in milliseconds. A range starts where the
+# previous range ends.
 _STEPS_MS = (1, 3, 12, 48, 192, 768, 3072, 12288)
 _MAX_MS = (255, 1021, 4084, 16336, 65344, 265966, 1050094, 4186606)
 _PAGE_CLOSED = 7, 255
 
 
 class TextError(RecordError):
-    """A replay is damaged. The exception contains the position in the text.
+    """Raised if a replay is damaged; `place` is the position of the damage in the text.
 
     Attributes:
         place: Index of the character.
@@ -145,7 +146,7 @@ class TextError(RecordError):
 
 
 class _Format(NamedTuple):
-    """A replay format: its digits, the number of digits per turn, and ignored characters."""
+    """A text format for replays."""
 
     name: str
     alphabet: str
@@ -172,13 +173,14 @@ def verse_records(text: str) -> list[Record]:
 
 
 def _verse_record(text: str, head: re.Match[str], end: int) -> Record:
-    """Read the replay that starts at `head` and ends at `end` or a blank line."""
+    """Read the replay that starts at `head` and ends at a blank line, or at `end` at the latest."""
     if blank := _BLANK.search(text, head.end(), end):
         end = blank.start()
     replay_format = _NEW_FORMAT if head["new"] else _OLD_FORMAT
     size = head["new"] or head["old"] or "4x4"
     starts = [head.end()]
-    if head["mark"] and not head["old"]:  # The separator may also be a tile, so try both.
+    # The character after ``replay`` may be a separator or the first tile, so try both.
+    if head["mark"] and not head["old"]:
         starts.append(head.end() - 1)
     faults: list[TextError] = []
     for start in starts:
@@ -351,7 +353,7 @@ def _cropped(board: Board, area: _Area) -> Board:
 
 
 def _turns(boards: Sequence[Board], moves: Sequence[_Move], area: _Area) -> Iterator[_WrittenTurn]:
-    # The trainer counts cells from the last cell, and the analysis counts from the first.
+    # The trainer numbers cells from the last cell, and the analysis from the first cell.
     from_last = True
     for ply, ((direction, code), board) in enumerate(zip(moves, boards, strict=False), 1):
         if ply == len(boards):  # no board follows the last turn

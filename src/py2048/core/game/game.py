@@ -37,7 +37,7 @@ from py2048.core.rules import MovePoints, Rules, get_rules
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """The moves of one game in a batch, with everything that is needed to replay it.
+    """The moves of one game in a batch, with everything needed to replay the game.
 
     Attributes:
         rules: Rules of the game.
@@ -55,7 +55,7 @@ class History:
 class Game:
     """A game in progress or finished.
 
-    The same rules, seed and moves give the same game on every machine: spawns come from the
+    The same rules, seed and moves give the same game on every machine. Spawns come from the
     generator documented in `py2048.core.rng`, keyed by the seed and the ply.
 
     >>> from py2048 import Direction, Game, get_rules
@@ -73,9 +73,9 @@ class Game:
         rules: Rules of the game. Defaults to the classic rules.
         seed: A whole number from 0 to 2**64 - 1. Defaults to a random seed.
         board: The start position. By default, the rules draw one.
-        player: The player's name. Records store the name without control characters.
-        draws: Draw function to use instead of the seeded generator, for games with unpredictable
-            tiles. The game's record then has no seed.
+        player: The player's name. Records store the player's name without control characters.
+        draws: Function that draws random numbers in place of the seeded generator, so that tiles
+            are unpredictable. Records of games with `draws` have no seed.
 
     Raises:
         RulesError: If `rules` are not valid rules.
@@ -177,12 +177,12 @@ class Game:
 
     @property
     def is_over(self) -> bool:
-        """Whether the game is over: no move is possible, or the rules end it at the target."""
+        """Whether the game is over: no move is legal, or the rules end the game at the target."""
         return not self.position.legal
 
     @property
     def has_won(self) -> bool:
-        """Whether the target tile is on the board; the game may continue."""
+        """Whether the target tile is on the board; under most rules, the game may continue."""
         return self.position.has_won
 
     @property
@@ -214,8 +214,8 @@ class Game:
         Raises:
             DirectionError: If `direction` is not a direction.
             GameOverError: If the game is over.
-            IllegalMoveError: If the slide changes nothing, or `spawn` is impossible. None of these
-                errors changes the game.
+            IllegalMoveError: If the slide changes nothing, or `spawn` is impossible. If an
+                exception is raised, the game stays unchanged.
         """
         slide = self.board.slide(direction, self._rules.merging)
         if slide.direction not in self.position.legal:
@@ -225,8 +225,8 @@ class Game:
     def attempt(self, direction: Direction | str) -> bool:
         """Play a move if it is legal. Otherwise, apply the rules' penalty for illegal moves.
 
-        A penalised attempt is a turn without a spawn. It changes the score, is recorded, and can be
-        undone. After the end of the game, attempts have no effect.
+        A penalised attempt is a turn without a spawn. Penalised attempts change the score, are
+        recorded, and can be undone. Attempts after the end of the game have no effect.
 
         Returns:
             Whether the move was legal.
@@ -273,8 +273,8 @@ class Game:
     def record(self) -> Record:
         """Return the record of this game.
 
-        A record with a seed can be verified against the generator, so the seed is omitted unless
-        the generator drew every spawn.
+        The record contains the seed only if the generator drew every spawn from it, because
+        `Record.verify` compares all spawns with the seed.
         """
         record = Record(
             rules=self._rules,
@@ -304,7 +304,7 @@ class Game:
 
     @classmethod
     def from_history(cls, history: History) -> Game:
-        """Replay a batch game. Illegal directions count as attempts and may cost points."""
+        """Replay a batch game. Illegal directions are replayed as attempts and may cost points."""
         game = cls(history.rules, seed=history.seed, board=history.start)
         for direction in history.directions:
             game.attempt(direction)

@@ -14,7 +14,7 @@ STDIN = Path("-")
 
 
 class NoGameError(RecordError):
-    """The input is not a game in any known format."""
+    """Raised if the input is not a game in any known format."""
 
 
 def load_record(path: Path) -> Record:
@@ -33,10 +33,10 @@ def load_record(path: Path) -> Record:
 
 
 def load_record_file(path: Path) -> Record:
-    """Return the only game in a regular file; unlike `load_record`, never block on a pipe.
+    """Return the only game in a regular file; unlike `load_record`, reject pipes and devices.
 
     Raises:
-        RecordError: If the file contains no valid game or several games, or the path is a pipe, a
+        RecordError: If the file does not contain exactly one valid game, or the path is a pipe, a
             device or a folder.
     """
     path = path.absolute()  # makes ``-`` an ordinary file name
@@ -49,7 +49,8 @@ def load_records(path: Path) -> list[Record]:
     """Return all games in a file (``-`` for standard input).
 
     Raises:
-        RecordError: If the file contains no game, or a game is damaged; the message says where.
+        RecordError: If the file contains no game, or a game is damaged; the message names the
+            position of the damage.
     """
     with os_errors_as(RecordError, f"cannot read {path}"):
         if path == STDIN:
@@ -68,7 +69,7 @@ def parse_records(data: bytes | str) -> list[Record]:
 
     Raises:
         NoGameError: If there is no game.
-        RecordError: If a game is damaged; the message says where.
+        RecordError: If a game is damaged; the message names the position of the damage.
     """
     if len(data) > MAX_BYTES:
         raise RecordError(f"the input has more than {MAX_BYTES:,} bytes")

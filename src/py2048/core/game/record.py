@@ -1,8 +1,8 @@
 """`Record`: a saved game that anyone can replay and verify.
 
-The file is JSON with one field per line; ``docs/reference/record-format.md`` describes it. A record
-stores every spawn, so a replay does not depend on the generator. Reading is strict: a file is
-rejected if a single byte differs from the file that py2048 would write.
+Record files are JSON with one field per line; ``docs/reference/record-format.md`` describes the
+format. A record stores every spawn, so a replay does not depend on the generator. Reading is
+strict: a file is rejected if a single byte differs from the file that py2048 would write.
 
 Turns are stored as text in the notation of `py2048.core.game.turn`.
 """
@@ -40,7 +40,7 @@ from py2048.core.game.turn import (
 from py2048.core.rules import MovePoints, Rules
 
 Replayed = tuple[Board, Turn, int]
-"""The board after a turn, the turn itself, and the score after the turn."""
+"""The board after a turn, the turn, and the score after the turn."""
 
 
 @dataclass(frozen=True)
@@ -174,7 +174,7 @@ class Record:
         """Yield ``(board, turn, score)`` after each turn, and verify the turn against the rules.
 
         Raises:
-            RecordError: At the first turn that breaks the rules; the message names the ply.
+            RecordError: If a turn breaks the rules; the message names the turn's ply.
         """
         if "replayed" in vars(self):
             yield from self.replayed
@@ -200,7 +200,8 @@ class Record:
         the player's name must not contain control characters.
 
         Raises:
-            RecordError: At the first error; the message names the ply and the reason.
+            RecordError: If the record is not valid; the message names the ply and the reason of the
+                first error.
         """
         self._check_metadata()
         score, unseeded = self._check_turns()

@@ -1,6 +1,6 @@
-"""Turns, spawns, scoring and outcomes, which define how the rules act on a board.
+"""Turns, spawns, scores and outcomes: how a game proceeds under its rules.
 
-The documented generator, `py2048.core.rng`, draws start tiles and spawns.
+The random number generator in `py2048.core.rng` determines the start tiles and all spawned tiles.
 
 Turns are stored as text, in records and in the store. A legal turn is a direction letter (``U``,
 ``D``, ``L`` or ``R``), the rank of the spawned tile and its row-major cell number. The numbers are
@@ -32,10 +32,10 @@ from py2048.core.rules import (
 )
 
 Draws = Callable[[int, Board], int]
-"""A function that returns the 64-bit draw for a counter and the board that gets the tile.
+"""A function that takes a counter and a board and returns a 64-bit random number (a *draw*).
 
-The counter is the ply of a turn. Start tiles use the counters from `rng.START`. Most draw functions
-ignore the board.
+For a spawn, the counter is the ply of the turn, and the board is the afterstate. Start tiles use
+counters from `rng.START`. Most draw functions ignore the board.
 """
 
 
@@ -105,7 +105,7 @@ class Position(NamedTuple):
         score: Points so far.
         ply: Number of legal turns played.
         max_tile: The largest tile on the board, or 0.
-        has_won: Whether the target tile is on the board; the game may continue.
+        has_won: Whether the target tile is on the board; under most rules, the game may continue.
         legal: The legal directions; empty when the game is over.
         outcome: The outcome; `Outcome.PLAYING` until the game is over.
     """
@@ -213,7 +213,7 @@ def draw_spawn(rules: Rules, afterstate: Board, direction: Direction, word: int)
         rules: The rules of the game.
         afterstate: The board after the slide, with at least one empty cell.
         direction: The direction of the move, which determines an `EdgeSpawn`.
-        word: The 64-bit draw that determines a random spawn.
+        word: The 64-bit random number that determines a random spawn.
     """
     cells = possible_cells(rules, afterstate, direction)
     assert cells, "a legal move leaves a cell where a tile can appear"
@@ -222,7 +222,7 @@ def draw_spawn(rules: Rules, afterstate: Board, direction: Direction, word: int)
 
 
 def spawn_error(rules: Rules, afterstate: Board, direction: Direction, spawn: Spawn) -> str | None:
-    """Return why `spawn` cannot appear on `afterstate`, or `None` if it can appear."""
+    """Return the reason why `spawn` cannot appear on `afterstate`, or `None` if it can appear."""
     try:
         (row, column), (rows, columns) = checked_cell(spawn.cell), afterstate.shape
     except BoardError as error:
@@ -245,12 +245,12 @@ def draw_start(rules: Rules, key: int) -> Board:
 
 
 def draws_from(key: int) -> Draws:
-    """Return a draw function that uses the generator in ``rng.py`` with this key."""
+    """Return a function that draws numbers from the generator in ``rng.py`` with this key."""
     return lambda counter, _board: rng.draw(key, counter)
 
 
 def start_from(rules: Rules, draws: Draws) -> Board:
-    """Return a start position whose tiles are drawn by `draws`."""
+    """Return a start position, using `draws` to draw its tiles."""
     start = rules.start
     board = Board._trusted(((0,) * rules.columns,) * rules.rows)
     extra = rng.pick_high(draws(rng.START, board), start.high - start.low + 1)
@@ -298,7 +298,7 @@ def encode_turn(turn: Turn) -> str:
 
 
 def direction_of(code: str) -> Direction:
-    """Return the direction of an encoded turn, legal or not."""
+    """Return the direction of an encoded turn, whether the turn is legal or not."""
     return _LEGAL[code[0].upper()]
 
 
@@ -306,8 +306,8 @@ def decode_steps(text: str, shape: tuple[int, int]) -> Iterator[Step]:
     """Decode the turns in `text` for a board of this shape.
 
     Raises:
-        RecordError: At the first character that is not part of a turn; the message gives its
-            position.
+        RecordError: If the text contains a character that is not part of a turn; the message gives
+            the character's position.
     """
     index, width = 0, 2 + cell_digits(shape)
     while index < len(text):

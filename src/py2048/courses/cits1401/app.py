@@ -1,4 +1,4 @@
-"""The reference program: a game that is played by clicks on the border, with two computer players.
+"""The reference program: a game played by clicking the border squares, with two computer players.
 
 The module contains, in this order, the settings of a new game, the planning computer player, the
 presenter (which needs no display), and the window.
@@ -68,8 +68,8 @@ class GameSettings:
 def border_direction(cell: Cell, shape: tuple[int, int]) -> Direction | None:
     """Return the direction in which a click on `cell` moves the tiles, or `None`.
 
-    Tiles slide towards the side on which the clicked cell is. A corner lies on two sides and an
-    inner square on none, so clicks on these squares are ignored.
+    Tiles slide towards the side of the board that contains the clicked cell. A corner lies on two
+    sides and an inner square on none, so clicks on these squares are ignored.
     """
     (row, column), (rows, columns) = cell, shape
     at_row_end = row in (0, rows - 1)
@@ -84,10 +84,10 @@ def border_direction(cell: Cell, shape: tuple[int, int]) -> Direction | None:
 # --- the intelligent computer ---
 
 MAX_LEAD = 200_000
-"""Maximum number of moves to plan ahead of the game."""
+"""Maximum number of moves that are planned in advance."""
 
 LEAD_CHECK_PERIOD_S = 1.0
-"""While planning pauses, the lead is checked again after this many seconds."""
+"""After reaching `MAX_LEAD`, the planning thread waits this long between checks of the lead."""
 
 
 class IntelligentComputer:
@@ -220,7 +220,7 @@ class BorderPresenter:
             self.push(direction)
 
     def push(self, direction: Direction) -> None:
-        """Attempt a move of the human player, unless no human game is in progress."""
+        """Attempt a move of the human player if a game for a person is in progress."""
         if self.settings.player_kind is PlayerKind.HUMAN:
             self._attempt(direction)
 
@@ -347,7 +347,7 @@ class BoardCanvas(tk.Canvas):
 def label(
     parent: tk.Misc, text: str, size: int, ink: str = DARK, weight: str = "normal"
 ) -> tk.Label:
-    """Return a label with its parent's background."""
+    """Return a label with its parent's background colour."""
     return tk.Label(
         parent, text=text, font=(FONT, -size, weight), foreground=ink, background=parent["bg"]
     )

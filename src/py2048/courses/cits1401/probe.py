@@ -1,11 +1,10 @@
 """Functions that find, read and click the squares of a submission's window.
 
-The assignment does not prescribe the layout, so squares are recognised by their appearance. They
-are 25 rectangles on a canvas or 25 widgets in a grid, in five rows and five columns, and show
-numbers as text.
+The assignment does not prescribe the layout, so squares are recognised by their appearance. A
+window shows the numbers as text, on 25 rectangles of a canvas or on 25 widgets in a 5x5 grid.
 
-This code runs in the submission's process. There, `screen` simulates the user, and py2048 cannot be
-imported.
+This code runs in the submission's process. In that process, `screen` simulates the user, and py2048
+cannot be imported.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ def items(canvas: Widget) -> list[tuple[str, list[float], dict[str, str]]]:
 
 
 def grid_of_boxes(boxes: list[Box]) -> dict[Spot, Box]:
-    """Return the 25 boxes of equal size that form a 5x5 grid, by (row, column), or {}."""
+    """Return the 25 boxes of equal size that form a 5x5 grid, keyed by (row, column), or {}."""
     sizes: dict[Spot, list[Box]] = {}
     for box in boxes:
         size = round(box[2] - box[0]), round(box[3] - box[1])
@@ -53,7 +52,7 @@ def grid_of_boxes(boxes: list[Box]) -> dict[Spot, Box]:
 
 
 def canvas_squares(canvas: Widget) -> dict[Spot, Box]:
-    """Return the squares that are drawn on a canvas, by (row, column)."""
+    """Return the squares that are drawn on a canvas, keyed by (row, column)."""
     boxes = []
     for kind, coords, options in items(canvas):
         shown = options.get("state") != "hidden"
@@ -64,7 +63,7 @@ def canvas_squares(canvas: Widget) -> dict[Spot, Box]:
 
 
 def widget_squares() -> dict[Spot, Widget]:
-    """Return the squares that are separate widgets, by (row, column)."""
+    """Return the squares that are separate widgets, keyed by (row, column)."""
     parents: dict[tuple[str, ...], dict[Spot, Widget]] = {}
     for widget in screen.widgets():
         manager = str(widget.winfo_manager())
@@ -200,7 +199,7 @@ def spot_of(coords: list[float]) -> Spot | None:
 
 
 def choose(word: str, *, exactly: bool = False) -> bool:
-    """Click the control whose text equals or, failing that, contains `word`."""
+    """Click the control whose text equals `word` or, if there is none, contains `word`."""
     return screen.push(word, exactly=True) or (not exactly and screen.push(word))
 
 
@@ -216,10 +215,12 @@ def hit(row: int, column: int) -> None:
 
 
 def changes(steps: int, enough: int) -> tuple[int, int]:
-    """Advance the clock in steps of 40 ms. Return the numbers of text changes and steps.
+    """Advance the clock in steps of 40 ms.
 
-    Stops after `enough` changes. Programs that poll for events run only after this request, so
-    their number of steps is 0.
+    Returns the number of text changes and the number of steps.
+
+    Stops after `enough` changes. The number of steps is 0 for programs that poll for events,
+    because they run only after this request.
     """
     found, step, before = 0, 0, screen.texts()
     while found < enough and step < steps and screen.advance(40):
@@ -229,12 +230,12 @@ def changes(steps: int, enough: int) -> tuple[int, int]:
 
 
 def write_tiles(rows: tuple[tuple[int, ...], ...], new: tuple[tuple[int, ...], ...]) -> None:
-    """Replace all tiles, in every list or dictionary that stores a number for each square."""
+    """Replace all tiles in every list or dictionary that stores a number for each square."""
     old, wanted = ([number for row in board for number in row] for board in (rows, new))
     found: list[list[tuple[Any, Any]]] = []
     for thing in gc.get_objects():
         if isinstance(thing, dict) and len(thing) == 25:
-            with suppress(TypeError):  # keys of several types have no order
+            with suppress(TypeError):  # keys of different types cannot be sorted
                 found.append([(thing, key) for key in sorted(thing)])
         elif isinstance(thing, list) and len(thing) in (5, 25):
             lines = thing if all(isinstance(row, list) for row in thing) else [thing]

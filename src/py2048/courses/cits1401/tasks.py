@@ -53,7 +53,7 @@ CLAUSE_END = r"[.;:,(!|]| [-\u2013\u2014] "
 OVER = r"game[ -]*over|no more moves|game (has )?(ended|finished)"
 
 ENOUGH_SUM = 3000
-"""When the tiles have this sum, the grader stops watching a computer player. Each move adds 2.
+"""Sum of the tiles at which the grader stops watching a computer player. Each move adds 2.
 
 A random game takes about 700 moves, and hardly ever reaches 1,200. Games of a planning player may
 never end.
@@ -69,7 +69,7 @@ class WindowContents:
         looks: Descriptions of the squares' appearance, row by row.
         others: Strings outside the squares.
         fixed: Strings that the window shows outside the squares when the game starts, such as
-            titles and rules. All numbers in these strings are replaced by 0.
+            titles and rules. In `fixed`, all numbers are replaced by 0.
     """
 
     texts: list[list[str]]
@@ -101,7 +101,7 @@ class WindowContents:
 
     @property
     def status(self) -> list[str]:
-        """Strings outside the squares that were not displayed at the start of the game."""
+        """Strings outside the squares that appeared after the game started."""
         return [text for text in self.others if _without_numbers(text) not in self.fixed]
 
     def status_matches(self, words: str) -> bool:
@@ -137,7 +137,7 @@ def _number(text: str) -> Any:
 def reports_success(text: str, direction: Direction) -> bool:
     """Return whether a status line reports a successful move in `direction`.
 
-    Other clauses of the line may report that moves in other directions failed.
+    Other parts of the line may report that moves in other directions failed.
     """
     clauses = re.split(CLAUSE_END, text)
     good = [clause for clause in clauses if not _matching(FAILURE, [clause])]
@@ -160,7 +160,7 @@ class WindowDriver:
     """Plays a submission.
 
     Attributes:
-        contents: The window contents that were read last.
+        contents: The most recently read contents of the window.
     """
 
     def __init__(self, session: SubmissionSession) -> None:
@@ -210,8 +210,8 @@ class WindowDriver:
     def look(self, do: str = "True") -> WindowContents:
         """Run the code `do` and return the contents of the window afterwards.
 
-        `do` is an expression that performs an action. A true value means that the program has
-        already processed the action, so the same request also reads the window.
+        `do` is an expression that performs an action. If the expression's value is true, the
+        program has already processed the action, so the same request also reads the window.
         """
         outcome = self.session.run(f"look() if ({do}) else None", show=False)
         if outcome.error is not None:
@@ -314,12 +314,12 @@ class ObservedGames:
 
     Attributes:
         games: The moves, game by game.
-        faults: By direction, the failures of clicks that make the program crash or hang. Later
-            games avoid these directions.
+        faults: Failures of clicks that made the program crash or hang, by direction of the click.
+            Later games avoid these directions.
         fault: The failure that aborted the last game, or None.
         fixed: Strings displayed at the start of a game.
         misplaced: Numbers that are drawn across the edge of a square at the start of a game.
-        written: Moves on boards that the grader wrote to the program's data, if it found the data.
+        written: Moves on boards that the grader set up by overwriting the program's data.
         written_fault: The failure that aborted the moves in `written`, or None.
     """
 
@@ -413,8 +413,8 @@ TURNS = (Direction.LEFT, Direction.UP, Direction.RIGHT, Direction.DOWN)
 def _play_written_boards(driver: WindowDriver, seen: ObservedGames) -> None:
     """Make moves on the boards `PACKED` and `LARGE`, each in four orientations.
 
-    Moves count only after the window has shown an expected board. A direction is only used if the
-    moves of a person in this direction were correct.
+    Moves count only after the window has shown an expected board. A direction is used only if the
+    grader's earlier clicks for this direction moved the tiles correctly.
     """
     for rows in (PACKED, LARGE):
         for turn, way in enumerate(TURNS):
@@ -460,7 +460,8 @@ def _play_to_the_end(driver: WindowDriver, seen: ObservedGames) -> None:
 def _impossible_direction(driver: WindowDriver, seen: ObservedGames) -> Direction | None:
     """Return an impossible direction to try, or None if all were tried often enough.
 
-    Each is tried twice in a game, and up to four times until the score must be below 0.
+    Each impossible direction is tried up to four times in a game, but only twice if the expected
+    score is negative.
     """
     board, moves = driver.contents.board, seen.games[-1]
     tried = [move.direction for move in moves if not move.changed]
@@ -470,7 +471,7 @@ def _impossible_direction(driver: WindowDriver, seen: ObservedGames) -> Directio
 
 
 def _rate_room(board: Board) -> tuple[int, int]:
-    """Return the empty cells now plus those after each move, and the number of legal moves."""
+    """Count the empty cells before and after each legal move; also return the number of moves."""
     nexts = [after(board, way) for way in board.legal_directions()]
     return len(board.empty_cells()) + sum(len(b.empty_cells()) for b in nexts), len(nexts)
 
@@ -572,7 +573,7 @@ def highlights_what_moved(session: SubmissionSession) -> None:
 
 
 def border_squares_act(session: SubmissionSession) -> None:
-    """Check that on each side, either all squares except the corners react to clicks, or none."""
+    """Check that on each side, either all squares between the corners react to clicks, or none."""
     ways = observed_games(session).ways
     driver = start_program(session)
     acting = 0
@@ -588,7 +589,7 @@ def border_squares_act(session: SubmissionSession) -> None:
 
 
 def _acts(driver: WindowDriver, cell: Cell, goal: Direction, ways: Sequence[Direction]) -> bool:
-    """Make a move towards `goal` legal, then return whether a click on `cell` has an effect."""
+    """Play moves until `goal` is legal, then return whether a click on `cell` has an effect."""
     for way in (*ways, *ways):
         if _possible(driver.contents, goal):
             break
@@ -686,7 +687,7 @@ def reports_successes(session: SubmissionSession) -> None:
 
 
 def reports_failures(session: SubmissionSession) -> None:
-    """Check that the status panel reports impossible moves, and only those."""
+    """Check that the status panel reports impossible moves as failed, but no possible moves."""
     checked = 0
     for move in observed_games(session).moves:
         if move.now.status_matches(OVER):
@@ -756,7 +757,10 @@ def keeps_score(session: SubmissionSession) -> None:
 
 
 def _scores_after(move: ObservedMove, scores: set[int]) -> set[int]:
-    """Return the possible scores after a move. Programs may or may not score an incorrect move."""
+    """Return the possible scores after a move.
+
+    The assignment leaves open whether an incorrect move changes the score.
+    """
     failed = not move.changed and not move.possible
     gains = {1} if move.actual_direction is not None else {-1} if failed else {1, 0, -1}
     return {score + gain for score in scores for gain in gains}
@@ -792,7 +796,8 @@ def starts_a_persons_game(session: SubmissionSession) -> None:
             session.fail("moves after clicks in the new game", "nothing happens")
     session.shown[:] = [f"choose('New game')  # {STARTS} times"]
     found = sorted({len(cells) for cells in starts})
-    if len(found) < 3 or found[-1] < 13:  # nearly half of all starts have fewer
+    # Nearly half of all games start with fewer than 13 tiles.
+    if len(found) < 3 or found[-1] < 13:
         always = ", ".join(map(str, found))
         session.fail("a random number of tiles at the start, 1 to 25", f"always {always}")
     if all(one <= two for one, two in pairwise(sorted(starts, key=len))):
@@ -826,8 +831,8 @@ def _checked_start(session: SubmissionSession, contents: WindowContents) -> set[
 def lets_the_computer_play(session: SubmissionSession) -> None:
     """Check that the computer plays to the end, with pauses, and that the end is announced.
 
-    Faults that also occur in a person's game are ignored here. Other tasks deduct marks for failed
-    moves, a wrong score, or an end that is not announced.
+    This check ignores faults that also occur in a person's game. Other tasks deduct marks for
+    failed moves, a wrong score, or an end that is not announced.
     """
     seen = observed_games(session)
     try:
@@ -877,9 +882,9 @@ def _check_the_pauses(driver: WindowDriver) -> list[WindowContents]:
 def _compare_scores(session: SubmissionSession, looks: Sequence[WindowContents]) -> None:
     """Fail if the score does not change with the computer's moves.
 
-    Scores are compared only if some consecutive observations are equal. The computer then attempts
-    at most one move between two observations. Because its pauses may vary, it is enough if half of
-    the attempts change the score correctly.
+    Scores are compared only if some consecutive observations are equal, which shows that the
+    computer makes at most one attempt between two observations. Because the pauses between attempts
+    may vary, it is enough if half of the attempts change the score correctly.
     """
     lasting = set.intersection(*(set(look.others) for look in looks))
     shown = [possible_scores(set(look.others) - lasting) for look in looks]
@@ -905,7 +910,7 @@ def possible_scores(texts: Iterable[str]) -> set[int]:
 
 
 def _gain(one: WindowContents, two: WindowContents) -> int:
-    """Return the points for the attempt between two observations, or 0 if unknown."""
+    """Return the expected change of the score between two observations: 1, -1, or 0 if unknown."""
     steps = [ObservedMove(one, way, two) for way in Direction]
     if any(step.actual_direction is not None for step in steps):
         return 1
@@ -914,7 +919,7 @@ def _gain(one: WindowContents, two: WindowContents) -> int:
 
 
 MAX_MORE_LOOKS = 150
-"""Maximum number of additional observations while waiting for the computer to try every direction.
+"""Maximum number of additional observations while the grader waits for every direction to be tried.
 """
 
 MIN_CHANCES = 50
@@ -925,7 +930,7 @@ The probability that a random player ignores a direction so often is below one i
 
 
 class Choice(NamedTuple):
-    """A computer's move, with all directions that were possible at the time."""
+    """A move by the computer player, with all directions that were possible at the time."""
 
     way: Direction
     possible: frozenset[Direction]
@@ -1012,7 +1017,7 @@ def _check_its_choices(driver: WindowDriver, looks: Sequence[WindowContents]) ->
 
 
 def _watch_to_the_end(driver: WindowDriver, *, can_be_stuck: bool) -> bool:
-    """Watch in steps of half a minute, and fail if the computer stops before the game is over.
+    """Watch a computer's game, and fail if the computer stops before the game is over.
 
     Returns:
         Whether the game has ended.
@@ -1035,9 +1040,9 @@ def _watch_to_the_end(driver: WindowDriver, *, can_be_stuck: bool) -> bool:
 
 
 def _check_the_end(driver: WindowDriver) -> None:
-    """Fail unless the computer stops and announces the end within half a minute.
+    """Fail unless the computer stops and announces the end of the game within half a minute.
 
-    Other strings may change, for example a blinking announcement or a clock.
+    Strings other than the announcement may change, for example a clock.
     """
     session, before = driver.session, driver.contents
     now = driver.look("screen.advance(30000)")
@@ -1053,7 +1058,7 @@ def _check_the_end(driver: WindowDriver) -> None:
 
 
 MAX_STILL_HALF_MINUTES = 10
-"""The computer counts as stuck after this many half minutes without a change."""
+"""The computer player counts as stuck after this many half-minute steps without a change."""
 
 
 def stops_the_computer(session: SubmissionSession) -> None:
@@ -1062,7 +1067,7 @@ def stops_the_computer(session: SubmissionSession) -> None:
         _stop_the_computer(session)
     except SubmissionCrash:
         if not observed_games(session).faults:
-            raise  # The crash is only expected if the computer's moves have faults.
+            raise  # Crashes are expected only if clicks already made the program crash or hang.
 
 
 def _stop_the_computer(session: SubmissionSession) -> None:
@@ -1091,7 +1096,10 @@ def _stop_the_computer(session: SubmissionSession) -> None:
 
 
 def _plays_alone(driver: WindowDriver, ways: Sequence[Direction]) -> None:
-    """Fail if clicks move tiles in a computer's game, while its timer is stopped."""
+    """Fail if clicks move tiles in a computer's game.
+
+    The clock is stopped, so the computer player makes no moves during the clicks.
+    """
     moves = []
     for way in ways:
         before = driver.look()

@@ -26,7 +26,8 @@ class Grid:
         col: Number of columns.
         initial: Number of initial tiles.
         score: Sum of all tiles created by merges.
-        emptiesSet: Numbers of the empty cells, ascending. Cell (r, c) has the number r * col + c.
+        emptiesSet: Numbers of the empty cells, in ascending order. Cell (r, c) has the number r *
+            col + c.
     """
 
     def __init__(self, row: int = 4, col: int = 4, initial: int = 2) -> None:
@@ -56,9 +57,9 @@ class Grid:
     def assignRandCell(self, init: bool = False) -> None:
         """Put a tile on a random empty cell, if the grid has one.
 
-        If `init` is true, the tile is always a 2. Otherwise, it is a 4 with probability 1/4. Random
-        numbers are drawn in the same order as in the assignment's code, so that seeded games are
-        repeatable.
+        If `init` is true, the tile is always a 2. Otherwise, the tile is a 4 with probability 1/4.
+        Random numbers are drawn in the same order as in the assignment's code, so that seeded games
+        are repeatable.
         """
         # `emptiesSet` may be out of date, but a tile must never be overwritten.
         empties = [cell for cell in self.emptiesSet if not self.getCell(cell)]
@@ -69,7 +70,10 @@ class Grid:
         self.emptiesSet.remove(cell)
 
     def drawGrid(self) -> None:
-        """Print the grid, then an empty line. Values are centred in 5 columns, zeros are blank."""
+        """Print the grid, then an empty line.
+
+        Values are centred in 5 columns, and zeros are left blank.
+        """
         for row in _rows(self):
             print("\t|" + "".join(str(value or " ").center(5) + "|" for value in row))
         print()

@@ -51,7 +51,7 @@ TILES = (0, 0, 2, 2, 4, 8)
 
 
 def grid_of(rows: Rows, empties: list[int] | None = None) -> str:
-    """Return code that creates a `grid` with these rows and this list of empty cells."""
+    """Return code that creates a `grid` with the given rows and list of empty cells."""
     size = f"{len(rows)}, {len(rows[0])}"
     listed = empty_cells(rows) if empties is None else empties
     return f"grid = Grid({size}, 0)\ngrid._grid = {rows}\ngrid.emptiesSet = {listed}"
@@ -121,7 +121,7 @@ def starts_with_twos(session: SubmissionSession) -> None:
 
 
 SIZES = ((2, 2), (2, 3), (3, 2), (5, 5))
-"""Other grid sizes to check, as (rows, columns)."""
+"""Additional grid sizes to check, as (rows, columns)."""
 
 
 def holes(seed: str) -> list[Rows]:
@@ -207,8 +207,9 @@ SPARSE = lists("0 0 0 0 / 0 0 0 4 / 2 0 2 16 / 2 4 4 2")
 def can_collapse(boards: Iterable[Rows]) -> list[Example]:
     """Return examples that call `collapsible` on each of the boards and on two more boards.
 
-    These two boards have different answers, so a method that always returns the same value fails.
-    They run last, so that reports prefer an example that fits the check's title.
+    `collapsible` returns different values for the two boards, so a method that always returns the
+    same value fails. The two boards run last, so that reports prefer an example that fits the
+    check's title.
     """
     return [
         Example("grid.collapsible()", Board.from_rows(rows).can_move(), given=grid_of(rows), rank=n)
@@ -351,7 +352,7 @@ def collapses(
     ending: str = "\ngrid._grid",
     expected: Callable[[Slide], object] = lambda slide: as_lists(slide.board.rows),
 ) -> Callable[[str], Iterator[Example]]:
-    """Return a function that yields examples that collapse whole grids.
+    """Return a function that generates examples in which whole grids are collapsed.
 
     Args:
         drawn: Function that generates the boards from a seed.
@@ -387,11 +388,12 @@ def replace_directions(grid_class: Any, moves: Any, uses: Any) -> None:
     """Replace the submission's methods for the four directions with correct methods.
 
     The reference methods cannot be used here, because they also update the list of empty cells.
-    Students may update this list in the methods of either the grid or the game.
+    Students may update `emptiesSet` in the methods of either `Grid` or `Game`.
 
     Args:
         grid_class: The submission's `Grid`.
-        moves: For each direction, whether its lines are columns, and whether they are reversed.
+        moves: For each direction, whether its lines are columns, and whether these lines are
+            reversed.
         uses: Function that returns whether a method calls the method under test. Such methods are
             not replaced.
     """
@@ -456,8 +458,8 @@ METHODS = ("createGrid", "setCell", "getCell", "collapseRow", "updateEmptiesSet"
 def all_but(*about: str) -> tuple[str, ...]:
     """Return a patch that replaces every method except `about` with the reference version.
 
-    Methods that call the checked method are kept. If they were replaced too, two methods that do
-    nothing but call each other would both pass.
+    Methods that call the checked method are kept. Otherwise, two methods that only call each other
+    would both pass, because each would be checked with a correct version of the other.
     """
     names = [name for name in METHODS if name not in about]
     asked = [name for name in about if name in DIRECTIONS]
@@ -470,7 +472,7 @@ def all_but(*about: str) -> tuple[str, ...]:
 def all_but_points() -> tuple[str, ...]:
     """Return a patch that keeps the methods that call `collapseRow`.
 
-    If the student's `collapseRow` adds no points, its replacement adds none either.
+    If the student's `collapseRow` adds no points, the replacement adds no points either.
     """
     before = calling(row_adds_points, "Grid", result="_rows_count")
     after = calling(without_row_points, "Grid")

@@ -21,7 +21,8 @@ _ROWS = {
     "g": ([2, 8, 4, 4], ([2, 8, 8, 0], True)),
 }
 
-# The lists of empty cells in (a) are wrong on purpose, because `collapsible` must look at the grid.
+# The lists of empty cells in test (a) are wrong on purpose, because `collapsible` must look at the
+# grid.
 _GRIDS = {
     "a": ([0, 1, 2, 3, 4, 5, 6, 8], [[0, 0, 0, 0], [0, 0, 0, 4], [2, 0, 2, 16], [2, 4, 4, 2]]),
     "b": ([], [[2, 8, 2, 4], [4, 4, 8, 2], [2, 8, 2, 4], [4, 2, 4, 2]]),

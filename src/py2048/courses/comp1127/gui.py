@@ -1,13 +1,13 @@
-"""The module of Shanice, a character in the assignment: the window, the board and the tiles.
+"""The window, the board and the tiles: the module by Shanice, a character in the assignment.
 
-These are the eleven functions in Table 1 of the assignment. The module can be imported without a
-display, and `setup` opens the window. The drawing functions do nothing on a board without an open
-window, so any object with ``numbers`` and ``score`` works as a board.
+The module contains the eleven functions listed in Table 1 of the assignment. The module can be
+imported without a display, and `setup` opens the window. The drawing functions do nothing on a
+board without an open window, so any object with ``numbers`` and ``score`` works as a board.
 
 Students receive this file together with ``gui_window.py`` and ``pictures.py``, so it must not
 import py2048. The grader replaces ``gui_window.py`` with a version that draws nothing.
 
-The table contradicts itself in three places, which the module resolves as follows:
+Table 1 contradicts itself in three places, which the module resolves as follows:
 
 - `put` stores a tile in ``board.numbers`` under the given key. (The table's example passes "1" and
   finds "Tile number 1".)
@@ -76,7 +76,7 @@ R = TypeVar("R")
 
 
 def _with_aliases(**aliases: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Make a function accept other names for its parameters, as used in the assignment.
+    """Let a function accept the parameter names that the assignment uses in other places.
 
     With ``_with_aliases(game_board="board")``, the keyword ``game_board`` sets ``board``.
     """
@@ -166,11 +166,12 @@ def move_number(
     update_grid: Callable[[int, int, int], tuple[int, int]],
     move_by_distance: Callable[[BoardFrame, str, int, int, int], bool],
 ) -> bool:
-    """Move the tile `key` by a cell in `direction`, using two functions of the student's program.
+    """Move the tile `key` by one cell in `direction`, using two functions of the student's program.
 
     ``update_grid(row, column, direction)`` returns the tile's new cell. If the tile has moved,
     ``board.numbers`` is updated, and ``move_by_distance(board, key, horizontal, vertical,
-    direction)`` animates the tile. Both distances are in pixels and never negative.
+    direction)`` animates the tile. The horizontal and vertical distances are in pixels and never
+    negative.
 
     Returns:
         The result of `move_by_distance`, or False if the tile does not move or does not exist.
@@ -206,7 +207,7 @@ def move_tile(board: BoardFrame, key: str, horizontal: int, vertical: int) -> No
 
 @_with_board
 def game_over(board: BoardFrame, winner: bool) -> None:
-    """Tell the player that the game is won if `winner` is true, or else lost."""
+    """Tell the player that the game is won or, if `winner` is false, that it is lost."""
     if _has_window(board):
         board.show_message(WON if winner else LOST)
 

@@ -55,7 +55,7 @@ def draw_tile(value: int) -> Image.Image:
     digits = Image.new("RGBA", (TILE * pictures.SCALE, TILE * pictures.SCALE), f"{ink}00")
     size = {1: 62, 2: 58, 3: 48, 4: 38}[len(text)] * pictures.SCALE
     font, middle = ImageFont.load_default(size), TILE * pictures.SCALE / 2
-    # The font has no bold weight, which is imitated by an outline in the text colour.
+    # An outline in the text colour imitates bold text, because the font has no bold weight.
     ImageDraw.Draw(digits).text(
         (middle, middle), text, ink, font, anchor="mm", stroke_width=pictures.SCALE, stroke_fill=ink
     )

@@ -76,7 +76,7 @@ def find_identifier(board: BoardFrame, row: int, column: int) -> str | None:
     return None
 
 
-find_key = find_identifier  # The name in the assignment's main section.
+find_key = find_identifier  # The assignment's main section uses this name.
 
 
 def update_grid(row: int, column: int, direction: int) -> Cell:
@@ -106,7 +106,8 @@ def animate_movement(
     The distances are in pixels and never negative.
 
     Returns:
-        Whether the tile may move further. False after a merge, and for an unknown key or direction.
+        Whether the tile may move further. A tile that has merged may not move further. The result
+        is also False for an unknown key or direction.
     """
     if key not in board.numbers or direction not in steps:
         return False
@@ -153,7 +154,7 @@ def move_all_left(board: BoardFrame) -> None:
 
 
 def move_slots(board: BoardFrame, slots: list[Cell], direction: int) -> None:
-    """Move the tiles on these slots in order. Empty slots are skipped."""
+    """Move the tiles on the given slots in order. Empty slots are skipped."""
     for row, column in slots:
         key = find_identifier(board, row, column)
         if key is not None:
@@ -182,7 +183,7 @@ def keyboard_callback(event: Event, frame: WindowFrame, board: BoardFrame) -> No
 def bind(frame: WindowFrame, board: BoardFrame) -> None:
     """Bind the arrow keys, so that each key plays a turn (problem 15)."""
     callback = lambda event: keyboard_callback(event, frame, board)  # noqa: E731
-    # The problem asks for `map`, which is lazy, so `list` consumes it.
+    # The problem requires `map`, which is lazy, so `list` makes it run.
     list(map(lambda control: frame.bind(control, callback), controls))  # noqa: C417
 
 
@@ -192,9 +193,11 @@ def unbind(frame: WindowFrame) -> None:
 
 
 def merge(board: BoardFrame, key: str) -> bool:
-    """Merge the two tiles on the slot of `key`, and return whether two were found (problem 18).
+    """Merge the two tiles on the slot of `key` (problem 18).
 
-    The grid already contains the sum, which is also added to the score.
+    Returns False if there is only one tile on the slot.
+
+    The grid already contains the merged number, which this function adds to the score.
     """
     place = gui.find_position(board, key)
     others = [other for other, slot in board.numbers.items() if slot == place and other != key]

@@ -95,12 +95,12 @@ def key_of(cell: Cell) -> str:
 
 
 def grid_code(rows: Rows) -> str:
-    """Return code that sets the student's grid to these rows."""
+    """Return code that sets the student's grid to the given rows."""
     return f"main.grid = {rows}"
 
 
 def setup(rows: Rows, *notes: str, tiles: Sequence[tuple[str, int, Cell]] = ()) -> str:
-    """Return code that sets the grid, opens a board with tiles, and then runs `notes`.
+    """Return code that sets the grid, opens a board with tiles, and executes `notes`.
 
     The tiles are given as (key, value, cell). By default, the board shows the tiles of the grid.
     """
@@ -141,7 +141,7 @@ FIGURE_3: Rows = [[0, 4, 0, 2], [2, 0, 0, 8], [0, 0, 16, 0], [32, 4, 0, 64]]
 
 
 def empty_slots(seed: str) -> Iterator[Example]:
-    """Yield examples: the assignment's figure, few or many empty slots, and equal rows."""
+    """Yield examples with the assignment's board, few or many empty slots, and equal rows."""
     grids = [FIGURE_2, EMPTY, FULL, *ONE_EMPTY]
     grids += [[[0, 2, 2, 0]] * 2 + [[2, 2, 2, 2]] * 2, [[2, 0, 2, 0]] * 4]
     grids += [random_rows(f"{seed} {number}", (0, 0, 2, 4)) for number in range(8)]
@@ -151,7 +151,7 @@ def empty_slots(seed: str) -> Iterator[Example]:
 
 
 def draws_every_slot(session: SubmissionSession) -> None:
-    """Check that the empty slots, and no others, are chosen with equal probability."""
+    """Check that only empty slots are chosen, and that all of them are equally likely."""
     for slots in ([(2, 3)], [(0, 0), (0, 3), (3, 1)]):
         given = grid_code(with_tiles(dict.fromkeys(slots, 0), FULL))
         draws_evenly(session, "random_position()", slots, given)
@@ -207,7 +207,7 @@ NO_IDENTIFIERS = [identifier_at(cell) for cell in CELLS if cell not in tiles_of(
 
 
 def identifiers(seed: str) -> list[Example]:
-    """Return examples that call `find_identifier` on the figure's board and a random board."""
+    """Return examples that call `find_identifier` on the assignment's board and a random board."""
     rows = random_rows(seed, (0, 0, 2, 4, 8, 16))
     return [*IDENTIFIERS, *(identifier_at(cell, rows) for cell in CELLS)]
 
@@ -278,7 +278,7 @@ def line_at_wall(values: list[int], direction: str) -> Rows:
 
 
 def moves_of(*lines: list[int]) -> list[Example]:
-    """Return examples that move the tile farthest from a wall towards that wall, for all walls."""
+    """Return examples that move the farthest tile of a line towards the wall, for all walls."""
     found = []
     for direction, values in product(STEPS, lines):
         rows = line_at_wall(values, direction)
@@ -289,7 +289,7 @@ def moves_of(*lines: list[int]) -> list[Example]:
 
 
 def leads_to(after: Rows, rows: Rows, call: str) -> Example:
-    """Return an example that checks that `call` changes `rows` to `after` in grid and board."""
+    """Return an example that checks that `call` changes both the grid and the board to `after`."""
     then = {"main.grid": after, "sorted(board.numbers.values())": tiles_of(after)}
     return Example(call, given=setup(rows), then=then)
 
@@ -467,7 +467,7 @@ LOG_SCORES = "seen = []\n" + log("update_score", "", "seen.append((board or game
 
 
 def merges(then: dict[str, object], notes: str = "", answer: object = ...) -> list[Example]:
-    """Return an example for each of two merging tiles, with the expected state after the merge."""
+    """Return two examples that call `merge`, one for each of the two tiles on the same slot."""
     calls = (f"merge(board, {key!r})" for key in "yz")
     return [Example(call, answer, given=TWO_ON_ONE + notes, then=then) for call in calls]
 
@@ -502,9 +502,9 @@ def over_calls(boards: Iterable[Rows], answer: bool, *ended: bool) -> list[Examp
 
 
 def reached_2048(cell: Cell) -> Example:
-    """Return an example with a tile of 2048 on a cell, and possible moves.
+    """Return an example that calls `is_game_over` on a board with a 2048 tile and legal moves.
 
-    A program may end the game with a win, or continue it like the staff's solution.
+    A program may end the game when it is won, or let the player continue like the staff's solution.
     """
     answers = OneOf((True, [True]), (False, []))
     given = setup(with_tiles({cell: 2048, (3, 2): 2}), LOG_END)
@@ -524,7 +524,7 @@ ALIASES = {"random_slot": "random_position", "find_key": "find_identifier"}
 
 
 def all_but(*asked: str) -> str:
-    """Return code that installs the reference for all functions of ``main`` except `asked`."""
+    """Return code that installs reference versions of all functions of ``main`` except `asked`."""
     names = [name for name in FUNCTIONS if name not in asked]
     names += [alias for alias, name in ALIASES.items() if name not in asked]
     document = (*FUNCTIONS, "grid", *ALIASES)

@@ -1,7 +1,7 @@
 """Test whether a submission's random draws have the required probabilities.
 
-This is Wald's sequential probability ratio test, which considers one draw at a time and stops as
-soon as it can decide. The test rejects a correct program with a probability of at most
+The test is Wald's sequential probability ratio test, which considers one draw at a time and stops
+as soon as it can decide. The test rejects a correct program with a probability of at most
 `FALSE_ALARM`, regardless of the number of draws. Given enough draws, the test misses a fault of the
 tested size with a probability of about `MISSED`.
 """

@@ -108,7 +108,7 @@ def grade(
 
 
 def import_line(prepared: PreparedSubmission) -> str:
-    """Return the line to type before an example, or "" if examples are not Python."""
+    """Return the line to type before an example, or "" if the examples are not Python code."""
     if not prepared.grading.opening:
         return ""
     module = Path(prepared.file).stem
@@ -153,7 +153,7 @@ def grade_task(task: Task, session: SubmissionSession) -> TaskResult:
 def _retry_with_patches(
     task: Task, session: SubmissionSession, failures: Sequence[CheckFailed | None]
 ) -> dict[int, list[CheckFailed]]:
-    """Repeat failed checks with each patch. Return the failures of checks that never pass.
+    """Repeat failed checks with each patch. Return the failures of checks that still fail.
 
     Checks with the same patch run one after another, because they can share processes.
     """
@@ -198,14 +198,15 @@ def _cause_of(failure: CheckFailed, exchanged: Mapping[str, str]) -> str:
 def _reportable(check: Check, failure: CheckFailed, patched: list[CheckFailed]) -> CheckFailed:
     """Choose the failure to report for a check that fails both with and without patches.
 
-    A failure with patches shows that the code for this task is wrong. A failure without patches may
-    be due to another task's code. If the check fails in the same way with and without patches, the
-    failure is reported unchanged.
+    A patch replaces functions of other tasks with correct ones. If a patched program fails, this
+    task's code is wrong. If the program fails only without patches, another task's code may be the
+    cause. If the check fails in the same way with and without patches, the failure is reported
+    unchanged.
 
-    A patched program can read the code of the reference solution, and reveal it in the values that
-    it returns, prints or raises. Reports of patched runs therefore contain only the grader's own
-    texts, including a fixed phrase from `fact_of`. If a check has a `run` function, its examples
-    may contain values that the submission returned, so the report omits the examples.
+    A patched program can read the reference solution's code, and can return, print or raise parts
+    of this code. Reports of patched runs therefore contain only the grader's own texts, including a
+    fixed phrase from `fact_of`. If a check has a `run` function, its examples may contain values
+    that the submission returned, so the report omits the examples.
     """
     own = next((other for other in patched if not isinstance(other, PatchFailed)), failure)
     if str(failure) in map(str, [own, *patched]):
@@ -309,7 +310,7 @@ class ResultsFile:
             try:
                 report = GradeReport.from_json(line) if line.strip() else None
             except ValueError:
-                if number >= len(lines) - 1:  # The run was killed while it wrote this line.
+                if number >= len(lines) - 1:  # The run was killed while writing this line.
                     continue
                 raise CourseError(
                     f"{str(path)!r} is not a results file (line {number}): choose another file"

@@ -1,7 +1,7 @@
 """Mutation testing of a course's checks.
 
 Each mutant is a correct solution with a single injected fault, and is graded like a submission. A
-mutant must lose marks in one of the changed function's tasks, and in no other task (see
+mutant must lose marks in a task that the changed function belongs to, and in no other task (see
 ``ownership.py``).
 
 Mutants that are equivalent to the solution are listed in the file ``NAME.toml`` next to the
@@ -13,8 +13,8 @@ solution::
     reason = "new is never longer than lst"
 
 `change` is a part of the mutant's line in the report, and must match exactly `times` mutants (by
-default 1). Without `change`, all mutants of the function or class are exempt. Use this for code
-that students receive.
+default 1). Without `change`, all mutants of the function or class are exempt. Functions that
+students receive are typically exempted without a `change`.
 """
 
 from __future__ import annotations
@@ -320,7 +320,7 @@ def check_mutants(
 def _grade_mutant(
     solution: Path, mutant: Mutant | None, grading: Grading, sandbox: SandboxConfig, own: set[str]
 ) -> tuple[bool, list[str]]:
-    """Return whether a mutant loses marks in its `own` tasks, and which other tasks it fails.
+    """Return whether a mutant loses marks in its `own` tasks, and in which other tasks it does.
 
     If there is no mutant, the solution itself is graded.
     """

@@ -1,4 +1,4 @@
-"""Determine which tasks each function of a solution belongs to, from the reference patches.
+"""Use the reference patches to determine which tasks each function of a solution belongs to.
 
 Every function that a task's patches do not replace belongs to the task. A helper function belongs
 to the tasks of the functions that call it.
@@ -36,8 +36,8 @@ def units(tree: ast.Module) -> Iterator[tuple[str, ast.stmt]]:
 def patched_functions(patch: str) -> frozenset[tuple[str, str]]:
     """Return the functions that a patch replaces, as (module or class, name).
 
-    A patch either sets functions as attributes, or calls a function that sets attributes. The call
-    may list the names of the attributes.
+    A patch either sets functions as attributes, or calls a function that sets attributes. The
+    arguments of the call may include the names of the attributes.
     """
     tree = ast.parse(patch)
     stored: dict[str, set[str]] = {}

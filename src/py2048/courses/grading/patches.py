@@ -1,7 +1,7 @@
 """Reference patches: code that replaces a submission's functions with correct ones.
 
 Patches run inside the submission's process, where a program can inspect everything. A patch
-therefore contains only the functions that it installs, and the functions that these need. The code
+therefore contains only the functions that it installs, and the functions that they call. The code
 is compiled without comments and docstrings. `SubmissionSession.start_check` ends all processes that
 have run a patch.
 """
@@ -96,8 +96,8 @@ def right_versions(
         document: Names that the reference functions look up in the submission at run time, to call
             the submission's functions.
         unless_using: Functions that use this function, directly or indirectly, are not replaced.
-            Otherwise, two wrong functions that only call each other would both pass, each with the
-            reference version of the other.
+            Otherwise, two wrong functions that only call each other would both pass, because each
+            would be checked with a correct version of the other.
     """
     definitions = _definitions(solution)
     kind = place.rpartition(".")[2]
@@ -134,7 +134,10 @@ class _Minifier(ast.NodeTransformer):
         return node
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:
-        """Remove a variable's annotation. Fields of named tuples keep an empty annotation."""
+        """Remove a variable's annotation.
+
+        Without a value, the annotation is set to None, because fields of named tuples need one.
+        """
         if node.value is not None:
             return ast.Assign([node.target], node.value, lineno=node.lineno)
         node.annotation = ast.Constant(None)
@@ -162,7 +165,7 @@ def _defined_by(statement: ast.stmt) -> Iterator[str]:
 def _definer(
     definitions: Mapping[str, ast.stmt], names: Collection[str], theirs: Collection[str]
 ) -> ast.FunctionDef:
-    """Return a function that defines globals: `names` and their dependencies, without `theirs`."""
+    """Return a function that defines `names` and their dependencies as globals, except `theirs`."""
     found: dict[str, ast.stmt] = {}
     left = [*names]
     while left:

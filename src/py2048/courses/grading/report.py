@@ -116,7 +116,7 @@ class TaskResult:
 
     @property
     def parts(self) -> Iterator[tuple[str, Boards | None]]:
-        """Parts of the report. Each is a text with the boards to show after the text, or None."""
+        """Parts of the report. Each part is a text with its boards, or with None."""
         lines = [self.asked, ""]
         for check in self.checks:
             lines += check.head
@@ -170,7 +170,7 @@ class GradeReport:
 
     @property
     def reason(self) -> str:
-        """Why the submission was not or only partly graded; empty if it was graded."""
+        """Why the submission was not graded, or was graded only in part; otherwise empty."""
         words = _("the machine was too slow, so these tasks are undecided: {tasks}")
         undecided = words.format(tasks=", ".join(self.undecided)) if self.undecided else ""
         return self.problem or self.failure or undecided
@@ -253,7 +253,7 @@ class RunInfo:
 
     @property
     def missing(self) -> list[str]:
-        """A line about marks that are not graded here, or an empty list."""
+        """A list with a line about the marks that are not graded here, or an empty list."""
         text = _("Not graded here: {what}").format(what=_(self.not_graded))
         return [text] if self.not_graded else []
 
@@ -427,7 +427,7 @@ def _class_table(reports: Sequence[GradeReport]) -> Table:
 
 
 def environment(folder: Path) -> jinja2.Environment:
-    """Return the environment for the templates in a folder. Control characters are escaped."""
+    """Return the Jinja environment for a folder's templates. Control characters are escaped."""
     pages = jinja2.Environment(
         loader=jinja2.FileSystemLoader(folder),
         autoescape=True,

@@ -1,11 +1,11 @@
 """Sandboxed processes in which submissions run.
 
 The sandbox uses bubblewrap, or Landlock together with a separate user. `choose_protection` runs a
-trivial command to find out which of the two works. If neither works, submissions could read the
-solutions in py2048, so they are graded only with ``--unprotected``.
+trivial command to find out whether a protection works. Without protection, submissions could read
+the solutions in py2048, so they are graded only with ``--unprotected``.
 
 Requests are sent through a pipe as marshalled data, and replies are returned through another pipe
-as JSON. The process reports the result of a call, and only the grader decides whether it is
+as JSON. The process reports the results of calls, and the grader decides whether these results are
 correct.
 
 Programs with windows draw on a virtual display. Each submission has its own Xvfb server, if
@@ -56,7 +56,7 @@ MAX_DISPLAY_KIB = 1 << 20  # Limit on Xvfb's address space.
 DISPLAY_SIZE = "1280x1024x24"
 USERS = 4096
 MAX_REPLY_BYTES = 8 << 20
-EXIT_S = 10.0  # Time for a process to end, even on a busy machine.
+EXIT_S = 10.0  # Time limit for a process to end, even on a busy machine.
 OUTPUT_FLOOD = 85  # Exit code from ``agent/terminal.py``.
 OVERRUN = "does not end: an endless loop?"
 ON_SCREEN = os.name == "posix" and os.uname().sysname == "Darwin"  # On macOS, Tk does not use X.
@@ -209,7 +209,7 @@ class SandboxConfig:
         trusted: Whether the code may import py2048. Only py2048's own solutions may.
         seconds: Wall-clock limit for a whole submission on an otherwise idle machine.
         jobs: Number of submissions that run in parallel.
-        live: Callbacks that kill the submissions that are still running.
+        live: Callbacks that kill the running submissions.
         aborted: Event that is set when the run ends or is interrupted.
         turns: Lets several checks run at the same time, or one check alone.
     """
@@ -246,7 +246,7 @@ _user_slots = itertools.count(secrets.randbelow(USERS))
 
 @functools.cache
 def _first_user() -> int | None:
-    """Return the first user id reserved for submissions, or None unless running as root."""
+    """Return the first user id reserved for submissions, or None if not running as root."""
     if os.geteuid():
         return None
     try:
@@ -290,7 +290,10 @@ def library_paths(*, trusted: bool) -> tuple[str, ...]:
 
 
 def copies_of_py2048(libraries: Sequence[str] = ()) -> list[Path]:
-    """Return all installed copies of py2048. The sandbox hides them: they contain solutions."""
+    """Return all installed copies of py2048.
+
+    The sandbox hides these copies because they contain solutions.
+    """
     places = {PACKAGE_ROOT, *map(Path, libraries)}
     for prefix in (sys.prefix, sys.base_prefix, sys.base_exec_prefix, "/usr", "/usr/local"):
         places.update(Path(prefix).glob("lib/python3*/*-packages"))
@@ -616,7 +619,7 @@ class Process:
             "OPENBLAS_NUM_THREADS": "1",
             "OMP_NUM_THREADS": "1",
             "MPLBACKEND": "Agg",
-            "XCOMPOSEFILE": "/dev/null",  # reading the default file takes longer than starting Tk
+            "XCOMPOSEFILE": "/dev/null",  # the default file more than doubles Tk's startup time
         }
         if folders.display:
             environment["DISPLAY"] = folders.display.name
@@ -718,7 +721,7 @@ class Process:
         self.kill()
         with contextlib.suppress(subprocess.TimeoutExpired):
             user = self._ends_all_of
-            if user:  # Also kill processes that have left the group.
+            if user:  # Also kill processes that have left the process group.
                 words = ["sh", "-c", "kill -s KILL -- -1"]
                 killer = subprocess.Popen(words, user=user, group=user, extra_groups=())
                 killer.wait(EXIT_S)

@@ -6,8 +6,9 @@ loads the program.
 A call may use as much CPU time as its check allows, and it must not sleep for long. The process
 measures CPU time and sleep itself (see ``agent/host.py``), so the machine's load costs no marks.
 The grader's own wall-clock limits grow with the load. The wall-clock limit of a call is
-`WAIT_FACTOR` times its CPU time limit. Only processes that disable their timers reach it. When the
-whole submission reaches its limit (see `SandboxConfig`), the remaining tasks stay undecided.
+`WAIT_FACTOR` times its CPU time limit. Only processes that disable their own timers can reach this
+limit. When the whole submission reaches its limit (see `SandboxConfig`), the remaining tasks stay
+undecided.
 """
 
 from __future__ import annotations
@@ -65,11 +66,11 @@ from py2048.courses.grading.tasks import (
 
 WAIT_FACTOR = 10  # Wall-clock limit of a call, relative to its CPU time limit.
 GRACE_S = CALL_S / 2  # Additional time for a reply after the process's own alarm.
-LOADING_FACTOR = 4  # Time limit for loading, relative to a call. Importing NumPy is slow.
-MAX_STUCK_STATEMENTS = 5  # Statements that may run into the time limit while loading.
+LOADING_FACTOR = 4  # Loading may take this many times a call's limit. Importing NumPy is slow.
+MAX_STUCK_STATEMENTS = 5  # Maximum number of statements that may time out during loading.
 MAX_LINE_CHARACTERS = 120
 CALLED = re.compile(r"\b(\w+)\(")  # Without \b, long words would take quadratic time.
-MAX_SHOWN_LINES = 24  # Fits an example that builds a board tile by tile.
+MAX_SHOWN_LINES = 24  # Enough for an example that builds a board tile by tile.
 # Lines with these prefixes continue the block above them.
 CONTINUATIONS = ("elif ", "else:", "except", "finally:", ")", "]", "}")
 
@@ -109,7 +110,7 @@ class Runner:
         self._user = next_user()
         self._display: Display | None = None
         self._process: Process | None = None
-        self.ready = False  # whether there is a fork, which can receive requests
+        self.ready = False  # whether a fork is ready for requests
         self._deadline = time.monotonic() + sandbox.seconds * load_factor()
         sandbox.live.add(self.kill)
 
@@ -127,7 +128,7 @@ class Runner:
             yield
 
     def begin(self, *, loaded: bool = True) -> None:
-        """Fork a clean process. With `loaded`, the program is already imported in it.
+        """Fork a clean process. With `loaded`, the process forks after it has imported the program.
 
         Raises:
             ProcessDied: If the program cannot be loaded.
@@ -157,7 +158,7 @@ class Runner:
         return self.ask({"op": "load", **how}, MAX_STUCK_STATEMENTS)
 
     def ask(self, request: Request, calls: int = 1) -> ProcessReport:
-        """Send a request. Its timeout allows for `calls` slow calls of the student's functions.
+        """Send a request. The timeout allows for `calls` slow calls of the student's functions.
 
         Raises:
             ProcessDied: If no process is running, or the process dies.
@@ -225,7 +226,10 @@ class Runner:
             raise CourseError(f"cannot start a process for submissions: {reason}") from None
 
     def kill(self) -> None:
-        """Kill the process from another thread. Calls waiting for its reply raise `ProcessDied`."""
+        """Kill the process from another thread.
+
+        Calls that are waiting for a reply raise `ProcessDied`.
+        """
         if (process := self._process) is not None:
             process.kill()
 
@@ -252,7 +256,7 @@ class Runner:
 
 @contextmanager
 def submission_folder() -> Iterator[Path]:
-    """Create a temporary folder for a prepared submission, beside the files of the course."""
+    """Create a temporary folder for a submission, with room for the course's files next to it."""
     place = Path(tempfile.mkdtemp(prefix="py2048-grade-"))
     try:
         place.chmod(0o711)
@@ -278,9 +282,9 @@ def check_start(grading: Grading, sandbox: SandboxConfig) -> None:
 class SubmissionSession:
     """Runs the checks of a submission, each in a clean process.
 
-    Calls raise `SubmissionCrash` if the process ends or exceeds its time, and `CheckFailed` if the
-    result is not as expected. `seed` determines the random examples. Leaving the context ends all
-    processes.
+    Calls raise `SubmissionCrash` if the process ends or exceeds its time limit, and `CheckFailed`
+    if the result is not as expected. `seed` determines the random examples. Leaving the context
+    ends all processes.
     """
 
     def __init__(
@@ -294,10 +298,10 @@ class SubmissionSession:
         self.seconds = grading.seconds
         self.reference_patch = ""
         self.shown: list[str] = []
-        self._loaded_patch = ""  # reference patch that the processes have run
+        self._loaded_patch = ""  # Reference patch that the processes have run.
         # For each reference patch, the functions that did not end in this task's checks.
         self._spent: defaultdict[str, set[str]] = defaultdict(set)
-        self.overran: set[str] = set()  # endless functions in this check; "" if unknown
+        self.overran: set[str] = set()  # functions that did not end in this check; "" if unknown
         self.is_repeated = False
 
     def __enter__(self) -> SubmissionSession:
@@ -313,7 +317,7 @@ class SubmissionSession:
         self._spent.clear()
 
     def refuse_endless(self) -> None:
-        """Refuse further calls, in this task and patch, of functions that did not return."""
+        """For this task and patch, refuse further calls of the functions that did not return."""
         self._spent[self.reference_patch] |= self.overran - {""}
 
     def start_check(
@@ -325,10 +329,11 @@ class SubmissionSession:
     ) -> None:
         """Begin a check in a clean process. The process first runs `reference_patch`, if given.
 
-        Each call may take `seconds`. `is_repeated` tells the check that this is its last try.
+        Each call may take `seconds`. `is_repeated` tells the check that it will not be repeated
+        again.
 
         A patch could leak into other checks through forked memory, files or the display. Unless the
-        program is trusted, this method therefore ends all processes that ran another patch.
+        program is trusted, this method ends all processes that ran another patch.
         """
         self.seconds = seconds or self.grading.seconds
         self.overran, self.is_repeated = set(), is_repeated
@@ -432,7 +437,7 @@ class SubmissionSession:
             typed: Lines for `input()`.
             seed: Seed of the random module, or None to keep its state.
             show: Whether to add the code to the example that students see.
-            wanted: Expected result, for the report on a process that dies.
+            wanted: Expected result, which is reported if the process dies.
         """
         if show:
             self._show(code, typed)
@@ -498,7 +503,7 @@ class SubmissionSession:
     # -- reporting ----------------------------------------------------------------------
 
     def fail(self, expected: str, actual: str, fact: str = N_("something else")) -> NoReturn:
-        """Raise `CheckFailed` with the example so far."""
+        """Raise `CheckFailed` with the lines of the example that have run so far."""
         raise CheckFailed(self.text(), self.words(expected), actual, fact)
 
     def _show(self, code: str, typed: Sequence[str]) -> None:
@@ -533,7 +538,7 @@ def _printed(text: object) -> str:
 
 
 def load_program(session: SubmissionSession) -> None:
-    """Load the program. If a statement does not end, load again while no other check runs.
+    """Load the program. If a statement does not end or the process dies, load the program again.
 
     The second attempt waits until no other check runs. If the process dies again, the third attempt
     loads the program in quiet mode.

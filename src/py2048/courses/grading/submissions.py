@@ -1,10 +1,10 @@
 """Find and read submissions, given as a file, a folder, a ZIP, or a folder of a whole class.
 
 A folder is a single submission if it contains the course's program, or one program under another
-name together with files that belong to it. Otherwise each folder, Python file and ZIP in the folder
-is a submission, and folders with several submissions are searched in the same way. Files that
-Canvas or Moodle attribute to the same student belong together. Submissions keep their names from
-the download. ZIP files are untrusted: paths must stay inside the folder, and the unpacked size is
+name together with files that belong to it. In other folders, each folder, Python file and ZIP is a
+submission, and folders with several submissions are searched recursively. Files that Canvas or
+Moodle attribute to the same student form one submission. Submissions keep their names from the
+download. ZIP files are untrusted: paths must stay inside the folder, and the unpacked size is
 limited.
 
 Notebooks, text that was typed into Moodle, and programs named ``.py.txt`` are converted to Python
@@ -179,7 +179,10 @@ def text_of(path: Path) -> str:
 
 
 def to_utf8(data: bytes) -> tuple[bytes, str]:
-    """Convert a source file to UTF-8 and Unix line endings; add a note on a guessed encoding."""
+    """Convert a source file to UTF-8 and Unix line endings.
+
+    The second result is a note if the encoding was guessed, and otherwise empty.
+    """
     text, note = decode_source(data)
     lines = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "").split("\n")
     for number, line in enumerate(lines[:2]):
@@ -526,7 +529,7 @@ def convert(text: str) -> str:
     as in Python 2.
 
     Raises:
-        ValueError: If the program is not valid Python 2 either.
+        ValueError: If the program is not valid Python 2.
         CourseError: If fissix is not installed.
     """
     check_fissix()
@@ -616,7 +619,7 @@ def is_program(path: Path) -> bool:
 def as_programs(submission: Submission, grading: Grading, folder: Path) -> Submission:
     """Convert notebooks and similar files to Python files, in a copy in the new `folder`.
 
-    Submissions without such files are returned unchanged.
+    Submissions without notebooks or similar files are returned unchanged.
     """
     odd = [f for f in submission.files if is_program(f) and f.suffix.lower() != ".py"]
     if not odd:
@@ -787,7 +790,10 @@ class Collector:
         return folder
 
     def inside(self, folder: Path, name: str, above: str, depth: int) -> Iterator[Submission]:
-        """Yield the submissions in a folder. `above + name` is its path within the class folder."""
+        """Yield the submissions in a folder.
+
+        Their names begin with `above + name`, the folder's path within the class folder.
+        """
         folder = _descend(folder)
         if self._is_one(folder):
             yield Submission(above + name, folder, tuple(files_of(folder)))

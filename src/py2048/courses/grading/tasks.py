@@ -103,7 +103,7 @@ class Example:
 
 @dataclass(frozen=True)
 class Check:
-    """A requirement of a task, given by examples or by a function that drives the submission.
+    """A requirement of a task, given by examples or by a function that runs code in the submission.
 
     All examples must pass. Examples run in order of rank and then of length, so that reports show
     the shortest failing example.
@@ -138,7 +138,7 @@ class Task:
         id: Identifier, such as ``1`` or ``2a``.
         title: Title for reports.
         asked: Description of the task for students.
-        marks: Maximum marks. Each check gets a part in proportion to its weight.
+        marks: Maximum marks. Each check gets a share of the marks in proportion to its weight.
         checks: The checks.
         reference_patches: Code that installs correct versions of *other* tasks' functions. A failed
             check is repeated with each patch until it passes. A mistake thus costs marks in one
@@ -186,14 +186,14 @@ class Sheet(dict[str, Task]):
 
 
 def read_sheet(path: Path) -> Sheet:
-    """Read the tasks of a course's task sheet; add checks with `Sheet.task`.
+    """Read the tasks of a course's task sheet. To add checks, call `Sheet.task`.
 
     A task begins with a heading such as ``## Task 4: collapseRow (10 marks)``. The paragraph after
     the heading is stored as `asked`.
 
     Raises:
-        CourseError: If a heading is malformed. The message quotes the heading and tells how to fix
-            it.
+        CourseError: If a heading is malformed. The error message quotes the heading and explains
+            how to correct it.
     """
     found = Sheet(path)
     lines = path.read_text(encoding="utf-8").splitlines()
@@ -238,8 +238,8 @@ class Grading:
         prelude: Code run before every example.
         opening: Line that a student types instead of the prelude, with ``{module}`` for the
             student's file. Empty if examples are not Python.
-        variants: Gradings of the same tasks in other languages. The grader picks the variant with
-            the most `expects` names that the program defines.
+        variants: Gradings of the same tasks in other languages. The grader picks the variant whose
+            `expects` contains the most names that the program defines.
         remarks: Function that returns additional remarks on the text of a program.
         seconds: Default limit of the CPU time for each call.
         not_graded: Description of the assignment's marks that are not graded automatically.
@@ -267,7 +267,7 @@ class Grading:
     words: Callable[[Any], Any] = lambda part: part
 
     def in_language(self, language: str) -> Grading:
-        """Return a copy whose reports are in this language. "" keeps the current language."""
+        """Return a copy whose reports are in the given language. "" keeps the current language."""
         if language not in {"", *LANGUAGES}:
             raise CourseError(
                 f"--language {language!r} is unknown: use one of {', '.join(LANGUAGES)}"
@@ -276,7 +276,7 @@ class Grading:
         return replace(self, language=language or self.language, variants=variants)
 
     def only(self, ids: Sequence[str]) -> Grading:
-        """Return a copy with these tasks, or with all tasks if `ids` is empty."""
+        """Return a copy with the tasks in `ids`, or with all tasks if `ids` is empty."""
         known = [task.id for task in self.tasks]
         for id_ in ids:
             if id_ not in known:
@@ -301,8 +301,8 @@ def validate(grading: Grading, seeds: Iterable[str] = ("",)) -> None:
     syntax errors, and missing files. Random examples are generated once for each seed in `seeds`.
 
     Raises:
-        CourseError: If a mistake is found. The message contains the location and the value of the
-            first mistake.
+        CourseError: If a mistake is found. The error message contains the location and the value of
+            the first mistake.
     """
     where = f"the course {grading.course}"
     _check_types(grading, where)
@@ -483,7 +483,7 @@ class Raised:
 
 @dataclass(frozen=True)
 class Raises:
-    """Matcher for an exception of a type or a subclass, with an exact message if one is given."""
+    """Matcher for exceptions of a type or a subclass. A given message must match exactly."""
 
     type: str
     message: str | None = None

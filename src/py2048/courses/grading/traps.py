@@ -1,7 +1,7 @@
 """Recognise well-known mistakes from the boards in a failed check.
 
-Boards are parsed from the strings in the report. Courses need no code for this, and the report
-shows students everything that the diagnosis uses.
+Boards are parsed from the strings in the report. The diagnosis needs no code from the course, and
+uses only information that students also see.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ Boards = tuple[Rows, Rows, Rows | None]
 def boards_of(example: str, expected: str, actual: str) -> Boards | None:
     """Return three boards: the board before a move, the expected board and the actual board.
 
-    Returns None if the strings do not contain these boards. A line of tiles counts as a board with
-    one row. The actual board may be missing.
+    Returns None if the strings do not contain the first two boards. A line of tiles counts as a
+    board with one row. The actual board may be missing.
     """
     before, target, result = map(_board_in, (example, expected, actual))
     if target is None or any(tile & (tile - 1) or tile == 1 for row in target for tile in row):
@@ -149,7 +149,7 @@ TRAPS: tuple[tuple[str, Callable[[Line], Sequence[int]]], ...] = (
     (N_("tiles only move by one cell"), _one_step),
     (N_("two tiles merge into one with the same number"), _kept_value),
 )
-"""Descriptions of mistakes, each with a function that makes this mistake on a line."""
+"""Descriptions of mistakes, each with a function that makes this mistake on a line of tiles."""
 
 
 # --- mistakes on a board ---

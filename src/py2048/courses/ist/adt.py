@@ -28,7 +28,7 @@ _SPAWN = (2, 2, 2, 2, 4)
 
 
 def _require(valid: bool, function: str) -> None:
-    """Raise the error for invalid arguments of `function`, unless they are `valid`."""
+    """Raise the error for invalid arguments of `function` unless `valid` is true."""
     if not valid:
         raise ValueError(f"{function}: invalid arguments")
 

@@ -112,9 +112,10 @@ REQUEST_MOVE = _right("request_move")
 
 
 def other_coordinates(module: Any) -> None:
-    """Represent coordinates as strings. Programs that use only the operations still work.
+    """Represent coordinates as strings.
 
-    The new operations also accept coordinates that the program's constants contain.
+    Programs that access coordinates only through the operations still work. The new
+    operations also accept the original coordinates in the program's constants.
     """
     is_theirs, row_of, column_of = (
         getattr(module, name) for name in ("is_coordinate", "coordinate_row", "coordinate_col")
@@ -282,7 +283,7 @@ def _made(row: int, column: int) -> str:
 
 
 def _accessor(name: str, index: int) -> Check:
-    """Check that `name` returns its number, and that comparisons use the other number too."""
+    """Check that `name` returns the right number, and that comparisons use both numbers."""
     another = (4, 3) if index else (2, 4)
     return Check(
         f"{name} returns the number that the coordinate was created with",
@@ -353,7 +354,7 @@ def _random(seed: str, tiles: int) -> Rows:
 
 
 def _boards(seed: str) -> Iterator[Rows]:
-    """Yield boards that test `board_reduce`: known traps, then random boards."""
+    """Yield boards that test `board_reduce`: boards for common mistakes, then random boards."""
     for values in LINES:
         yield _row(*values)
         yield [[0, 0, value, 0] for value in values]
@@ -396,7 +397,7 @@ def _finished(seed: str) -> Iterator[Example]:
 def _keeps_coordinates_abstract(session: SubmissionSession) -> None:
     """Check that the board works with a different representation of coordinates.
 
-    The check is skipped if the submission has functions of task 2 but lacks some of task 1.
+    The check is skipped if the submission has functions of task 2, but not all functions of task 1.
     """
     missing = f"[name for name in {tuple(_COORDINATES)} if not hasattr(project, name)]"
     begun = "hasattr(project, 'create_board')"
@@ -437,7 +438,7 @@ def other(rows: Rows, score: int) -> str:
 
 
 def _comparisons(seed: str) -> Iterator[Example]:
-    """Yield examples that compare each of several boards with all of them."""
+    """Yield examples that compare all pairs of boards from a list."""
     rows = EMPTY, _row(2, 0, 0, 0), _row(0, 2, 0, 0), _row(4, 0, 0, 0), _MIXED, _MIXED[::-1]
     boards = product((*rows, _random(seed, 10)), (0, 4))
     for one, two in product(boards, repeat=2):
@@ -589,7 +590,7 @@ class ObservedGame(NamedTuple):
     Attributes:
         seed: Seed of the random module.
         scenes: The printed boards in order.
-        letters: The typed moves, one between each pair of consecutive scenes.
+        letters: The typed moves, one between each pair of consecutive printed boards.
         ended: Whether the game ended without asking for another move.
         final_boards: How many boards the game printed after its last move.
         setting: A comment for the report about the game's special conditions, or an empty string.
@@ -605,14 +606,14 @@ class ObservedGame(NamedTuple):
     unexpected_question: str = ""
 
     def turns(self) -> Iterator[tuple[PrintedBoard, str, PrintedBoard]]:
-        """Yield the scene before each move, the move itself, and the scene after the move."""
+        """Yield each move, between the boards that were printed before and after the move."""
         yield from zip(self.scenes, self.letters, self.scenes[1:], strict=False)
 
 
 def play(
     session: SubmissionSession, letters: Sequence[str], seed: int, setting: str = ""
 ) -> ObservedGame:
-    """Play the given moves, and parse the scenes in the game's output."""
+    """Play the given moves, and parse the boards in the game's output."""
     session.shown[:] = _repeat(letters, seed, setting)
     outcome = session.run("game_2048()", typed=letters, seed=seed, show=False)
     session.shown[:] = _repeat(letters[: outcome.asked], seed, setting)
@@ -688,7 +689,7 @@ def _fail_at(
 
 
 def _fail(session: SubmissionSession, expected: str, actual: str) -> NoReturn:
-    """Fail the check, reporting the actual result as the grader would phrase it."""
+    """Fail the check, and translate the actual result into the language of the program."""
     session.fail(expected, session.words(actual))
 
 
@@ -745,7 +746,8 @@ def _nothing_moved(session: SubmissionSession) -> None:
 def _spawns(session: SubmissionSession) -> None:
     """Check that games start with two tiles, and that new tiles have random values and cells.
 
-    The test covers each cell of the board, and also the first and the last of the empty cells.
+    The test counts how often tiles appear on each cell of the board, and on the first and the last
+    empty cell.
     """
     four = Odds(of=2)
     cells: dict[object, Odds] = {

@@ -99,7 +99,7 @@ class Game:
         Raises:
             CourseError: If `move` is not one of the four letters.
         """
-        if move not in [*DIRECTIONS]:  # A list, because `move` may be unhashable.
+        if move not in [*DIRECTIONS]:  # A dictionary lookup fails if `move` is unhashable.
             raise CourseError(f"move {move!r} is not valid: give 'l', 'r', 'u' or 'b'")
         before = _rows(self.board)
         after, _ = slide(before, DIRECTIONS[move])

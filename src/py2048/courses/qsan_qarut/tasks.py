@@ -47,7 +47,7 @@ FIXED = [
     *([line] * len(line) for line in OTHER_LINES),
     *map(checkered, (2, 3), (2, 3)),
 ]
-"""Boards with a single line of numbers, boards whose lines are all equal, and stuck boards."""
+"""Boards with a single line of numbers, boards with equal lines, and boards without moves."""
 
 
 def game_code(rows: Rows) -> str:
@@ -102,7 +102,7 @@ FREE_CELL = "tuple(int(part) for part in game.get_random_position())"
 
 
 def draws_every_free_cell(session: SubmissionSession) -> None:
-    """Check that the empty cells, and no others, are chosen with equal probability."""
+    """Check that only empty cells are chosen, and that all of them are equally likely."""
     draws_evenly(session, FREE_CELL, [(1, 0)], game_code([[2, 4], [0, 2]]))
     rows = [[2, 0, 4], [0, 4, 2], [2, 8, 0]]
     draws_evenly(session, FREE_CELL, [(0, 1), (1, 0), (2, 2)], game_code(rows))
@@ -235,7 +235,7 @@ FILLED_BY_THE_LAST_NUMBER = Example(
 
 
 def not_finished(seed: str) -> Iterator[Example]:
-    """Yield examples in which the game is not over after an arrow key."""
+    """Yield examples in which an arrow key is pressed and the game is not over afterwards."""
     yield FINISHED[0]  # Detects a method that does nothing.
     for number in range(3):
         rows = random_rows(f"{seed} {number}", (2, 4, 8, 16))
@@ -285,7 +285,7 @@ OVER_WORDS = (
 
 
 def announces_in(words: str, text: str, flags: str = "False") -> bool:
-    """Return whether text matches `words` outside of flags such as `finished: False`."""
+    """Return whether a text matches `words`. Flags such as `finished: False` are ignored."""
     told = re.sub(rf"\b\w+(\W{{1,3}}|\s*[-=]+>\s*)({flags})\b", "", text)
     return bool(re.search(words, told, re.IGNORECASE))
 
@@ -444,7 +444,10 @@ def texts(session: SubmissionSession) -> list[str]:
 
 
 def expect_text(session: SubmissionSession, text: str, *, shown: bool = True) -> None:
-    """Fail if no text in the window contains `text`, or if one does and `shown` is False."""
+    """Fail if no text in the window contains `text`.
+
+    With `shown=False`, fail if any text contains `text`.
+    """
     found = texts(session)
     if any(text.lower() in one.lower() for one in found) is not shown:
         session.fail(f"{'' if shown else 'no '}{text!r} in the window", str(found))
@@ -565,7 +568,7 @@ def start_again(session: SubmissionSession) -> bool:
 def begins_anew(session: SubmissionSession) -> None:
     """Check that the button starts a new game, in which each key press moves the tiles once.
 
-    The previous game's final message and win must be gone in the new game.
+    The new game must not show the previous game's final message, and must not count as won.
     """
     open_student_window(session)
     before = session.value(BUTTONS, show=False)
@@ -609,7 +612,10 @@ def shows_the_win(session: SubmissionSession) -> None:
 
 
 def lend_start(game_class: Any, model_class: Any) -> None:
-    """Replace both constructors. The game's also runs the student's constructor first."""
+    """Replace both constructors.
+
+    The new constructor of `Game` first runs the student's constructor.
+    """
     made = game_class.__init__
 
     def start_game(self: Any, N: int) -> None:

@@ -27,8 +27,7 @@ class View:
         game_canvas: Canvas of the game field inside `main_canvas`.
         score_label: The score, in the bar.
         finish_label: The label in the bar that says "Game Over" or "You Won!". Hidden at first.
-        new_game_button: Button "Start Again" over the field, which is hidden until the game is
-            over.
+        new_game_button: The button "Start Again", which is hidden until the game is over.
     """
 
     def __init__(self) -> None:

@@ -2,11 +2,11 @@
 
 Each program is reduced to a set of parts: its statements, and each statement paired with the block
 around it. Each part is a sorted list of words and operators, without literals or names that the
-program defines. Disguises such as renamed, reordered, split or merged functions and dead
-statements hardly change this set. The similarity of two programs is the percentage of the smaller
-set's parts that are also in the larger set. ``tests/courses/test_alike.py`` measures how well this
-similarity separates disguised copies from independent programs. Winnowing, copydetect and rapidfuzz
-separate them less well.
+program defines. Disguises such as renamed, reordered, split or merged functions and dead statements
+hardly change this set. The similarity of two programs is the percentage of the smaller set's parts
+that are also in the larger set. ``tests/courses/test_alike.py`` measures how well this similarity
+separates disguised copies from independent programs. Winnowing, copydetect and rapidfuzz separate
+copies from independent programs less well.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ class Program:
     """A program to compare, with the lines of each of its parts.
 
     Attributes:
-        key: The owners of a hand-in. All of their attempts have the same key. Other programs use
-            their name.
+        key: The owners of a hand-in. All attempts of the same owners have the same key. Other
+            programs use their name.
         is_source: Whether the program is a possible source, such as a solution, and not a hand-in.
     """
 
@@ -110,7 +110,7 @@ def parse(text: str) -> ast.Module:
 
 
 def parts_of(text: str) -> dict[str, set[int]]:
-    """Return a program's parts, each with the lines it is on."""
+    """Return a program's parts, each with its line numbers."""
     tree = parse(text)
     nodes = [node for node in ast.walk(tree) if isinstance(getattr(node, "ctx", None), ast.Store)]
     own = {getattr(node, "attr", getattr(node, "id", "")) for node in nodes}
@@ -246,7 +246,7 @@ def clusters_of(pairs: Iterable[Pair]) -> list[list[Pair]]:
 
 
 def described(cluster: Sequence[Pair]) -> str:
-    """Return a cluster's size and range of similarities in words."""
+    """Describe how many programs a cluster contains, and how similar they are."""
     count = len({program.key for pair in cluster for program in (pair.one, pair.other)})
     least, most = f"{cluster[-1].share:.0f}", f"{cluster[0].share:.0f}"
     return f"{count} programs, {least if least == most else f'{least} to {most}'} % similar"

@@ -47,7 +47,7 @@ HEADERS = {
     "cache-control": "no-store",
     "content-security-policy": (
         "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "
-        "font-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+        "font-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
     ),
     "referrer-policy": "same-origin",
     "x-content-type-options": "nosniff",
@@ -257,7 +257,6 @@ class Desk:
         ]
         self.files = {
             "css/desk.css": b"".join(styles),
-            "digits.ttf": content("digits.ttf"),
             "icon.svg": content("icons/icon.svg"),
             "desk.js": (PAGES / "desk.js").read_bytes(),
         }

@@ -133,7 +133,10 @@ class Finder:
         return [replace(h, submission=s) for (_, h), s in zip(named, submissions, strict=True)]
 
     def _entries(self, folder: Path, depth: int, times: dict[str, datetime]) -> Iterator[_Entry]:
-        """Yield the entries of a folder, one per student. Folders of a whole class are searched."""
+        """Yield the entries of a folder, one per student.
+
+        The search descends into folders that contain a whole class.
+        """
         paths = [path for path in sorted(folder.iterdir()) if not is_ignored(path)]
         tables = [read_table(path) for path in paths if path.suffix.lower() == ".csv"]
         times = times | self._learn(tables)
@@ -165,7 +168,7 @@ class Finder:
         return path.is_relative_to(self.scratch)
 
     def _is_class(self, path: Path) -> bool:
-        """Return whether a folder or ZIP contains hand-ins of students but matches no student."""
+        """Return whether the names in a folder or ZIP show that it contains students' hand-ins."""
         inside = _names_in(path)
         marked = any(MOODLE.match(name) or CANVAS.match(name) for name in inside)
         marked = marked or METADATA in inside or {AUTOGRADER, "submission"} <= inside
@@ -202,7 +205,7 @@ class Finder:
         return self._of_name(name if path.is_dir() else re.sub(r"(\.py\.txt|\.\w+)$", "", name))
 
     def _of_name(self, stem: str) -> _Entry:
-        """Find the owners of a file or folder by its name, which a person chose."""
+        """Find the owners of a file or folder whose name was chosen by a person."""
         plain = stem.lower().removeprefix(f"{self.name.lower()}-")
         ends = [stem[found.end() :] for found in re.finditer("-", stem)]
         whole = [stem, plain, f"name:{name_key(stem)}", *ends]
@@ -315,7 +318,10 @@ def _date(text: str, zone: ZoneInfo) -> datetime | None:
 
 
 def _worded_date(text: str) -> datetime:
-    """Read a date with the day first or a month name. Raise `ValueError` if there is none."""
+    """Parse a date that contains a month's name, or begins with the day.
+
+    Raises `ValueError` if there is no such date in the text.
+    """
     date = DATE.search(text)
     if date is None:
         raise ValueError("no date")
@@ -344,7 +350,7 @@ class Autograder:
 def read_autograder(path: Path) -> Autograder | None:
     """Read Gradescope's ``submission_metadata.json``, or return None if missing or invalid.
 
-    The due date is the student's own date, with any extension.
+    The due date is the student's own date, including any extension.
     """
     try:
         data = json.loads(path.read_bytes())

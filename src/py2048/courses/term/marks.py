@@ -186,8 +186,8 @@ def _days(hand_in: HandIn, assignment: Assignment, manual: Manual) -> Fraction:
 def _marks_and_time(mark: Mark) -> tuple[bool, Fraction, datetime]:
     """Return a key for `max`, which finds the best attempt.
 
-    An undecided attempt beats all others. Among the others, the highest mark wins, then the latest
-    attempt.
+    An undecided attempt beats all others. Among decided attempts, the highest mark wins, then the
+    latest attempt.
     """
     assert mark.hand_in
     undecided = any(task.undecided for task in mark.tasks)
@@ -198,7 +198,7 @@ def _marks_and_time(mark: Mark) -> tuple[bool, Fraction, datetime]:
 
 
 def marks_table(term: Term, name: str, marks: Sequence[Mark]) -> bytes:
-    """Return marks as CSV. Hand-ins that match no student follow after all students."""
+    """Return marks as CSV. Hand-ins that match no student come after all students."""
     assignment = term.settings.assignment(name)
     tasks = next((mark.tasks for mark in marks if mark.tasks), ())
     heads = [f"task {task.id} ({number(task.marks)})" for task in tasks]

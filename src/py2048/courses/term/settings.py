@@ -35,7 +35,7 @@ class Late(Struct, frozen=True, forbid_unknown_fields=True):
 class Assignment(Struct, frozen=True, forbid_unknown_fields=True):
     """Settings of an assignment. ``tasks`` may select some of the course's tasks.
 
-    ``course`` is the term's course if it is not set in the file.
+    By default, ``course`` is the term's course.
     """
 
     title: str
@@ -85,7 +85,7 @@ class TermSettings(Struct, frozen=True, forbid_unknown_fields=True):
         return ZoneInfo(self.timezone)
 
     def assignment(self, name: str) -> Assignment:
-        """Return an assignment by name. An error for unknown names suggests the closest match."""
+        """Return an assignment by name. Errors suggest the closest match."""
         if name not in self.assignments:
             near = did_you_mean(name, self.assignments)
             raise CourseError(f"there is no assignment {name!r} in course.toml{near}")
@@ -96,7 +96,7 @@ def read_settings(folder: Path) -> TermSettings:
     """Read and validate ``course.toml``.
 
     Raises:
-        CourseError: If a setting is invalid. The message says where the setting is and how to
+        CourseError: If a setting is invalid. The error message says where the setting is and how to
             correct it.
     """
     path = folder / "course.toml"
@@ -167,7 +167,7 @@ def _resolved(settings: TermSettings, path: Path) -> TermSettings:
 
 
 def set_at(folder: Path, name: str, at: datetime) -> None:
-    """Set the date in ``course.toml`` up to which an assignment's commits count."""
+    """In ``course.toml``, set the date after which an assignment's commits do not count."""
     path = folder / "course.toml"
     head, found, rest = path.read_text("utf-8").partition(f"[assignments.{name}]\n")
     if not found:

@@ -75,7 +75,7 @@ def read_table(path: Path) -> CsvTable:
     """Read a UTF-8 table whose delimiter is a comma, semicolon or tab.
 
     Raises:
-        CourseError: If the file cannot be read, or is not a table of this kind.
+        CourseError: If the file cannot be read, or is not a valid CSV table.
     """
     with os_errors_as(CourseError, f"{str(path)!r} cannot be read"):
         data = path.read_bytes()

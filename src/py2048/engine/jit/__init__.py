@@ -13,16 +13,16 @@ compiles to machine code::
 
 `py2048.engine.jit.disk_cache` stores compiled kernels, `py2048.engine.jit.progress` reports
 compilation progress, and `py2048.engine.jit.numba_parts` adds machine instructions that Numba does
-not emit. The disk cache and a few optimisations use undocumented parts of Numba. On Numba versions
-without these undocumented parts, kernels compile in every process or start more slowly, but compute
-the same results.
+not emit. The disk cache and a few optimisations use undocumented parts of Numba. If a version of
+Numba lacks the undocumented parts, kernels start more slowly or compile in every process, but
+compute the same results.
 
 Without Numba, every kernel runs as plain Python: nothing is compiled, and a hint takes a few tenths
 of a second. ``PY2048_JIT=0`` (or Numba's ``NUMBA_DISABLE_JIT=1``) has the same effect, and
 ``NUMBA_BOUNDSCHECK=1`` checks every index. `plain_form` returns a single kernel as plain Python.
 
-Kernels release the GIL; `together` runs them on several threads. Numba itself is imported when the
-first kernel is declared.
+Kernels release the GIL, so `together` can run kernels in parallel on several threads. Numba itself
+is imported when the first kernel is declared.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ name.
 """
 
 Use = tuple[str, Callable[[], object]]
-"""The name of a feature that creates kernels on demand, and a function that compiles them."""
+"""A feature that creates kernels on demand: its name, and a function that compiles its kernels."""
 
 HAS_COMPILER = find_spec("numba") is not None
 """Whether Numba is available. The extra ``fast`` installs Numba."""
@@ -154,10 +154,10 @@ def kernel(
             everything it calls, so inlining a large kernel with a single caller saves a fifth of
             the compile time.
         fastmath: Allow reordering of floating-point sums.
-        borrows: Promise that the kernel neither creates nor stores arrays. The kernel then skips
-            reference counting, which can dominate its run time if it has many array arguments. A
-            kernel that is loaded from the cache then starts without Numba's reference-counting
-            runtime.
+        borrows: Declare that the kernel neither creates nor stores arrays. The compiler then omits
+            reference counting, which can dominate the run time of a kernel with many array
+            arguments. When a kernel with `borrows` is loaded from the cache, Numba's
+            reference-counting runtime is not started.
     """
     if len(arguments) == 1 and callable(arguments[0]):
         return kernel()(arguments[0])
@@ -199,7 +199,10 @@ def _compiled(function: FunctionType, options: Mapping[str, object]) -> Kernel:
 
 @cache
 def _unknown_options() -> frozenset[str]:
-    """Return the undocumented options that this version of Numba lacks, which only affect speed."""
+    """Return the undocumented options that this version of Numba lacks.
+
+    The options only affect speed.
+    """
     known: object = None
     with contextlib.suppress(*PRIVATE_CHANGED):
         known = numba_module(".core.registry").cpu_target.options
@@ -319,7 +322,10 @@ def shares(count: int, workers: int) -> list[tuple[int, int]]:
 
 
 def together(function: Callable[..., Result], jobs: Sequence[tuple[object, ...]]) -> list[Result]:
-    """Call a function for each job in parallel, the first on this thread; return all results."""
+    """Call a function for each job in parallel; return the results.
+
+    The first job runs on the calling thread.
+    """
     if len(jobs) == 1:
         return [function(*jobs[0])]
     waiting = [pool_of(len(jobs) - 1).submit(function, *job) for job in jobs[1:]]

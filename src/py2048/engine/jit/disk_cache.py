@@ -1,16 +1,16 @@
 """On-disk cache of compiled kernels, keyed by everything that affects their machine code.
 
 Numba's ``cache=True`` keys a function by its source file, so it misses edits to helpers in other
-files. Numba also never reuses functions that capture another kernel, as most kernels here do. To
-fix this, this module puts its own cache between the dispatcher and the compiler. The key,
-`digest_of`, covers a function's own code, all kernels it calls and all constants it reads.
+files. Numba also never reuses functions that capture another kernel, as most kernels here do. This
+module therefore puts its own cache between the dispatcher and the compiler. The key, `digest_of`,
+covers a function's own code, all kernels it calls and all constants it reads.
 
 A cache file contains machine code, plus LLVM bitcode for inlining the kernel into others. Parsing
-the bitcode is by far the slowest part of loading, so it is parsed only when a caller of the kernel
-is compiled.
+the bitcode is by far the slowest part of loading, and is done only when a caller of the kernel is
+compiled.
 
-This module relies on undocumented parts of Numba. If a Numba version lacks these parts, kernels
-compile in each process without a cache.
+This module relies on undocumented parts of Numba. If a Numba version lacks the undocumented parts,
+kernels compile in each process without a cache.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ class DiskCache:
     """The compiled forms of one kernel, with the interface that Numba dispatchers expect.
 
     Files are written under a temporary name and renamed, so no process sees an incomplete file.
-    Each file starts with its own digest, and damaged files are ignored. While one process compiles
-    a kernel, others wait for its file.
+    Each file starts with the digest of its content, and damaged files are ignored. While one
+    process compiles a kernel, others wait for its file.
     """
 
     def __init__(self, dispatcher: Kernel) -> None:
@@ -77,7 +77,7 @@ class DiskCache:
             self._release()
 
     def flush(self) -> None:
-        """Do nothing. A changed kernel gets a new cache file, so no cached file is outdated."""
+        """Do nothing, because a changed kernel gets a new cache file."""
 
     def _release(self) -> None:
         while self._locks:
@@ -98,8 +98,9 @@ class DiskCache:
                 self._locks[path] = lock
                 return None
             lock.release()
-        # Numba's own cache refreshes the context, which takes 0.2 to 0.4 s to import half of Numba.
-        # Compiled code only needs array reference counting and Python's secret for string hashes.
+        # Numba's own cache refreshes the context, which imports half of Numba and takes 0.2 to 0.4
+        # s. Only kernels that hash strings need a refreshed context. Only kernels that count
+        # references to arrays need Numba's runtime.
         if b"_Py_HashSecret" in data:
             context.refresh()
         elif b"NRT_" in data:
@@ -189,7 +190,7 @@ def _stub_bitcode(bitcode: bytes) -> bytes:
 def _link_later(library: Any, bitcode: bytes) -> None:
     """Delay parsing the bitcode of `library` until another library links it."""
     parse = importlib.import_module("llvmlite.binding").parse_bitcode
-    # Fail here if a version of Numba links differently, instead of running wrong code later.
+    # A version of Numba without this method might link wrong code, so stop here.
     assert callable(library._get_module_for_linking)
     library._get_module_for_linking = cache(partial(parse, bitcode))
 
@@ -227,7 +228,7 @@ def _is_writable(directory: Path) -> bool:
 
 
 def _find(path: Path) -> bytes | None:
-    """Read the file from the cache folder, or from a read-only candidate folder."""
+    """Read a cache file from the first folder that contains it, even if the folder is read-only."""
     places = [path, *(folder / path.name for folder in cache_candidates())]
     return next(filter(None, map(_read, dict.fromkeys(places))), None)
 
@@ -242,7 +243,7 @@ def _read(path: Path) -> bytes | None:
 
 
 def _write(path: Path, data: bytes) -> None:
-    """Write the file, and delete outdated files for the same kernel and signature."""
+    """Write a cache file, and delete outdated files for the same kernel and signature."""
     # If the disk is full, this process can still use the compiled kernel.
     with contextlib.suppress(OSError):
         descriptor, name = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
@@ -260,7 +261,7 @@ def _write(path: Path, data: bytes) -> None:
 
 
 def name_of(function: FunctionType) -> str:
-    """Return the full name of a kernel, including the kernels passed to its factory."""
+    """Return the full name of a kernel, including the names of kernels passed to its factory."""
     return f"{function.__module__}.{function.__qualname__.rpartition('<locals>.')[2]}"
 
 
@@ -298,7 +299,7 @@ def _parts_of(value: object, seen: set[int]) -> Iterator[str]:
     seen.add(id(function))
     yield repr(sorted(getattr(value, "targetoptions", {}).items()))
     yield repr(function.__defaults__)
-    yield from _code_parts(function.__code__)
+    yield from _code_parts(function.__code__, function.__doc__ or "")
     for cell in function.__closure__ or ():
         yield from _parts_of(cell.cell_contents, seen)
     for name in names_in(function.__code__):
@@ -316,21 +317,21 @@ def _global_parts(function: FunctionType, value: object, seen: set[int]) -> Iter
                 yield from _global_parts(function, getattr(value, name), seen)
 
 
-def _code_parts(code: CodeType) -> Iterator[str]:
+def _code_parts(code: CodeType, docstring: str = "") -> Iterator[str]:
     yield code.co_code.hex()
     yield repr((code.co_names, code.co_varnames, code.co_freevars))
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield from _code_parts(constant)
-        else:
+        elif constant != docstring:
             yield repr(constant)
 
 
 def _text_of(value: Any) -> str:
-    """Return a string that identifies a value, so different values give different strings.
+    """Return a string that describes a value; different values have different strings.
 
-    The `repr` of an arbitrary object contains its address. A kernel that captures an object without
-    a `repr` of its own is compiled in every process, which is slow but correct.
+    By default, the `repr` of an object contains the object's address. A kernel that captures an
+    object without a `repr` of its own is compiled in every process, which is slow but correct.
     """
     if not isinstance(value, type) and hasattr(value, "dtype"):
         shape = getattr(value, "shape", ())

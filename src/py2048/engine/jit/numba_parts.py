@@ -1,6 +1,6 @@
 """Lazy imports of Numba's modules, and machine instructions that Numba does not emit.
 
-Kernels call each of these instructions like a Python function.
+Kernels call each machine instruction like a Python function.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Example = Callable[[], tuple[object, ...]]
 
 
 class Kernel(Protocol):
-    """A kernel. It is a Numba dispatcher, or a Python function if Numba is unavailable."""
+    """A kernel: a Numba dispatcher, or a plain Python function if Numba is unavailable."""
 
     py_func: FunctionType
     targetoptions: dict[str, object]
@@ -85,8 +85,8 @@ def select(condition: object, yes: Scalar, no: Scalar) -> Scalar:
     """Return `yes` if the condition is true, otherwise `no`.
 
     Both arguments are evaluated, and must have the same type. Compiles to one instruction. A
-    conditional expression would compile to a branch, and LLVM tends to move loads into branches,
-    which prevents vectorisation of the surrounding loop.
+    conditional expression would compile to a branch. LLVM tends to move loads into branches, and
+    then cannot vectorise the surrounding loop.
     """
     return yes if condition else no
 
@@ -127,7 +127,7 @@ def _register_prefetch() -> None:
 
 
 def _emit_prefetch(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> None:
-    # `arrayobj` is imported here because its import takes as long as importing NumPy.
+    # Import `arrayobj` on first use, because the import takes as long as importing NumPy.
     cgutils, arrays = numba_module(".core.cgutils"), numba_module(".np.arrayobj")
     ir = importlib.import_module("llvmlite.ir")
     pointer, word = ir.IntType(8).as_pointer(), ir.IntType(32)
@@ -141,7 +141,8 @@ def _emit_prefetch(context: Any, builder: Any, array_type: Any, array: Any, inde
 def gather_bits(word: np.uint64, mask: np.uint64) -> np.uint64:
     """Return the bits of `word` selected by `mask`, packed into the lowest bits.
 
-    This function compiles only if `gathers_bits` is true, and then to a single instruction.
+    If `gathers_bits` is true, this function compiles to a single instruction; otherwise, it does
+    not compile.
     """
     gathered, place = 0, 0
     for bit in range(64):
@@ -208,9 +209,11 @@ def memory_at(dtype: Any, address: Int, count: Int) -> NDArray[Any]:
 
 
 def address_of(array: NDArray[Any]) -> int:
-    """Return the address of an array's memory, which `memory_at` can view with another type.
+    """Return the address of an array's memory.
 
-    In a kernel, ``array.view`` would load a part of Numba's compiler even if the kernel is cached.
+    `memory_at` can view this memory as an array of another type.
+
+    A kernel that uses ``array.view`` loads part of Numba's compiler, even if the kernel is cached.
     """
     return int(array.ctypes.data)
 

@@ -19,7 +19,7 @@ from py2048.core.language import _
 from py2048.engine.jit.numba_parts import Kernel, is_kernel, numba_module
 
 PAUSE_S = 3.0
-"""Compilations after a longer pause than this start a new progress report."""
+"""Pause in seconds after which the next compilation starts a new progress report."""
 
 FIXED_WEIGHT = 25_000.0
 """The part of a kernel's weight (estimated compile time) that does not depend on its size."""
@@ -39,7 +39,8 @@ class Compiling:
     Attributes:
         done: Number of compiled kernels.
         total: Number of kernels needed so far, which may still grow.
-        share: Completed fraction of the work, from 0 to 1. Each kernel counts by its compile time.
+        share: Completed fraction of the work, from 0 to 1. Kernels are weighted by their estimated
+            compile time.
     """
 
     done: int = 0
@@ -131,13 +132,16 @@ def check(kernel: Kernel) -> None:
 
 
 def note_loaded(kernel: Kernel) -> None:
-    """Mark a kernel that was loaded from the cache, and all kernels it calls, as done."""
+    """Mark a kernel loaded from the cache, and the kernels that it calls, as done."""
     _work.note_loaded(kernel)
 
 
 @contextmanager
 def waiting_for(kernel: Kernel) -> Iterator[None]:
-    """Count time spent in the block as compiling `kernel`, even if another process compiles it."""
+    """Count the time in the ``with`` block as compile time of `kernel`.
+
+    Another process may compile the kernel.
+    """
     _work.begin(kernel)
     try:
         yield
@@ -164,8 +168,8 @@ def _listen() -> None:
 def _weights(kernel: Kernel) -> dict[int, float]:
     """Return relative compile-time estimates for `kernel` and its callees, keyed by id.
 
-    A kernel is optimised together with everything it calls. The exponent was fitted to measured
-    compilations of search and training.
+    LLVM optimises a kernel together with all kernels that it calls. The exponent was fitted to
+    measured compilations of search and training.
     """
     calls: dict[int, list[int]] = {}
     sizes: dict[int, int] = {}

@@ -1,4 +1,4 @@
-"""Tournaments, in which all players play the same games, on all cores or on a cluster."""
+"""Tournaments: all players play the same games, on all CPU cores or on a Ray cluster."""
 
 from __future__ import annotations
 

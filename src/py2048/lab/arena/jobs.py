@@ -1,4 +1,4 @@
-"""A job plays some games of one player. The results do not depend on where a job runs.
+"""A job is a batch of games for one player. The results do not depend on where a job runs.
 
 Each game is played by a new player, which sees positions but not the seed of the game. A player
 that knows the seed of the tournament can still predict tiles, so the agent benchmark draws tiles
@@ -144,7 +144,7 @@ def _whole_games(job: Job, seeds: Sequence[int]) -> Iterator[GameResult]:
 
 
 def own_seed(spec: str, seed: Seed) -> str:
-    """Return the spec with a seed derived from the game's seed, if the player has a seed."""
+    """Return the spec with a seed derived from the game's seed, if the player accepts a seed."""
     own = seed_of(seed, 0)
     number = own if isinstance(own, int) else int(own[:16], 16)
     return spec if is_external(spec) else with_seed(spec, number)
@@ -197,7 +197,7 @@ def _play(job: Job, number: int, seed: Seed) -> GameResult:
             )
         game.play(direction)
     text = None
-    if job.recorded:  # Omit the times, so that equal games have equal records.
+    if job.recorded:  # Omit the times, so that identical games have identical records.
         text = replace(game.record(), started="", finished="").to_json()
     usage = _usage(player)
     return GameResult(

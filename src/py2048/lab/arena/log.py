@@ -1,8 +1,8 @@
 """The log file and the records of a tournament.
 
-The first line of the log contains the rules and the seed, and each later line a finished game, as
-JSON. An interrupted tournament continues with the games that are missing from its log. An
-incomplete last line is dropped.
+The first line of the log contains the rules and the seed, and each later line contains a finished
+game. All lines are JSON. An interrupted tournament continues with the games that are missing from
+its log. An incomplete last line is dropped.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _UNSAFE = re.compile(r"[^\w.=-]+")
 
 
 class GameLog:
-    """A log file. Every finished game is appended to it.
+    """A log file, to which each finished game is appended.
 
     Args:
         path: The file. An existing file must belong to a tournament with the same rules and seed.
-        tournament: The tournament. Its players and number of games may differ from an existing
-            log's.
+        tournament: The tournament. The players and the number of games may differ from those in the
+            existing file.
         to_add: Whether to open the file for appending.
 
     Raises:

@@ -57,7 +57,7 @@ class SerialPool:
             yield job, run_job(job)
 
     def close(self) -> None:
-        """Do nothing, because jobs run in the calling thread and have ended."""
+        """Do nothing, because all jobs run in the calling thread."""
 
 
 class ProcessPool:
@@ -133,7 +133,7 @@ class _JobProcess:
         there.close()
 
     def send(self, job: Job) -> None:
-        """Send a job. If the process is dead, reading its answer raises the error."""
+        """Send a job. If the process is dead, the next attempt to read a result raises an error."""
         self.job = job
         with suppress(OSError):
             self.pipe.send(job)

@@ -42,7 +42,7 @@ TRACKS: Mapping[str, tuple[str, int]] = {
 """Rules and number of games for each track. ``short`` is for agents with expensive moves."""
 
 SUBMISSION, LOG, RECORDS, SECRET = "submission.json", "games.jsonl", "records", "secret"
-"""The files of a submission. The secret has its own file until all games are over."""
+"""The files of a submission. The secret is kept in a separate file until all games are over."""
 
 
 class AgentSubmission(msgspec.Struct, frozen=True):
@@ -192,12 +192,12 @@ def is_replayable(spec: str) -> bool:
 
 
 def replay(results: Results, jobs: int | None) -> tuple[Results, list[str]]:
-    """Let a submission's agent play its games again.
+    """Play a submission's games again with the same agent.
 
     The new games with their costs, and a message for each game that differs from the submission.
 
     Raises:
-        PlayerError: If the agent lacks files on this machine.
+        PlayerError: If files that the agent needs are missing on this machine.
     """
     again = compare_players(results.tournament, jobs=jobs)
     (agent,) = results.tournament.players

@@ -109,7 +109,7 @@ def _luck(judged: Sequence[JudgedPlay]) -> Table:
 
 
 def number(value: float, size: float | None = None) -> str:
-    """Format a number with the digits that matter at its magnitude or at that of `size`."""
+    """Format a number with 0 to 2 decimals, depending on its magnitude or that of `size`."""
     if not math.isfinite(value):
         return "-"
     size = abs(value if size is None else size)

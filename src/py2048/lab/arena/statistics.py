@@ -80,7 +80,7 @@ def estimate(values: Sequence[float]) -> Estimate:
 
 
 def rate(hits: int, trials: int) -> Rate:
-    """Return the rate of `hits` in `trials`, with the interval of E. B. Wilson (1927).
+    """Return the rate of `hits` in `trials`, with Wilson's interval (1927).
 
     Wilson's interval stays between 0 and 1, and remains meaningful if all or none of the trials are
     hits. There must be at least one trial.
@@ -231,10 +231,10 @@ class JudgedPlay:
         per_game: Loss per game.
         per_move: Loss per move, taking into account that moves of the same game are not
             independent.
-        best_moves: The rate of moves that were the best move.
+        best_moves: Fraction of moves that were the best move.
         luck: Luck per game.
-        hidden: Upper limit for the accepted mean luck. A player that predicts tiles could gain this
-            advantage per game unnoticed.
+        hidden: Upper bound on the mean luck that the check accepts. A player that predicts tiles
+            could gain an advantage of this size per game without being noticed.
         score: The mean score, corrected for luck.
         saved: The fraction of the score's variance that the correction for luck removes.
     """
@@ -256,8 +256,8 @@ def judge_of(rules: Rules, solution: Path | None = None) -> Judge:
 
     Args:
         rules: Rules of the games.
-        solution: Solution file. Only with this file are boards of more than eight cells judged
-            exactly.
+        solution: Solution file. Boards with more than eight cells are only judged exactly if this
+            file is given.
 
     Raises:
         PlayerError: If the solution file is for a different goal, or if no judge supports these
@@ -334,12 +334,12 @@ def judged(results: Results, judge: Judge) -> Iterator[JudgedPlay]:
 
 
 def without_luck(scores: Sequence[float], luck: Sequence[float]) -> Estimate:
-    """Return the mean score, corrected for luck. Its error never exceeds the plain mean's error.
+    """Return the mean score, corrected for luck and at least as precise as the plain mean.
 
     Luck has expectation 0, so subtracting a multiple of the luck does not bias the mean, provided
     that the factor does not depend on the game. Each game's factor is therefore fitted to all
-    other games. The factor is the least-squares coefficient. It is reduced if luck does not clearly
-    explain the scores, because a noisy factor would add variance. The idea is AIVAT's:
+    other games. The factor is the least-squares coefficient. The factor is reduced if luck does not
+    clearly explain the scores, because a noisy factor would add variance. The method is based on
     Burch et al., "AIVAT: A New Variance Reduction Technique for Agent Evaluation", AAAI 2018.
     """
     raw, others = estimate(scores), len(scores) - 1
@@ -347,7 +347,7 @@ def without_luck(scores: Sequence[float], luck: Sequence[float]) -> Estimate:
         return raw
     y, x = np.array(scores, float), np.array(luck, float)
     dy, dx = y - y.mean(), x - x.mean()
-    # Centred sums over all other games. Omitting a game changes both means, hence `share`.
+    # Centred sums over all other games. `share` accounts for the changed means.
     share = 1 + 1 / others
     xx, yy, xy = (a @ b - share * a * b for a, b in ((dx, dx), (dy, dy), (dx, dy)))
     explained = xy**2 - SHRINKING_ERRORS**2 * (xx * yy - xy**2) / (others - 2)

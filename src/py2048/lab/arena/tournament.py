@@ -16,7 +16,8 @@ from py2048.lab.arena.pools import Pool, local_pool
 from py2048.lab.interrupts import delayed_interrupts
 
 JOB_SECONDS = 0.5
-"""Target duration of a job: much longer than sending the job, much shorter than a report interval.
+"""Target duration of a job, much longer than the time to send the job and much shorter than the
+interval between reports.
 """
 
 MAX_GAMES = 10_000_000
@@ -161,8 +162,8 @@ def run_tournament(
     Args:
         results: The finished games.
         pool: The workers.
-        keep_going: Called before new games are started. If the result is False, no more games are
-            started, but games in progress are finished, so that long games are not
+        keep_going: Called before new games are started. If the function returns False, no more
+            games are started, but games in progress are finished, so that long games are not
             underrepresented.
         save: Function that saves a game. Interrupts are delayed until the game has been saved and
             counted, so that the log and the results agree.

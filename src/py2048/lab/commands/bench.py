@@ -21,8 +21,8 @@ from py2048.presentation.streams import StatusLine
 
 GAMES = 65_536
 WARM_UP_STEPS = 150
-"""Number of steps before the measurement. Games of all ages are then in progress, because a random
-game lasts about 118 moves.
+"""Number of steps before the measurement. A random game lasts about 118 moves, so after these
+steps, the batch contains games in all phases.
 """
 
 LIBRARIES = ("numpy", "numba", "llvmlite", "gymnasium")

@@ -169,10 +169,14 @@ def _starts(solution: Solution) -> list[str]:
 # --- tables --------------------------------------------------------------------------------------
 
 ANNOUNCED_POSITIONS = 10**7
-"""Building a table with at least this many positions takes long, so its size is announced first."""
+"""Building a table with at least this many positions takes a long time, so its size is announced
+first.
+"""
 
 BYTES_PER_POSITION = 0.7
-"""Maximum file size per position, in bytes. Known tables need 0.2 to 0.7 bytes per position."""
+"""Maximum file size per position, in bytes. All tables built so far need 0.2 to 0.7 bytes per
+position.
+"""
 
 app = typer.Typer(
     cls=options.Subcommands,

@@ -161,7 +161,7 @@ def _sigterm_as_ctrl_c() -> Iterator[None]:
 
 
 def _setting(text: str) -> tuple[str, Any]:
-    """Parse ``name=value``. The value is TOML, or otherwise a plain string."""
+    """Parse ``name=value``. A value that is not valid TOML is used as a string."""
     name, equals, value = (part.strip() for part in text.partition("="))
     if not equals or not name.replace("_", "").isalnum():
         raise WeightsError(f"--set {text!r}: write name=value, such as lambda=0.5")

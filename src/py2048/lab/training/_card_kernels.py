@@ -12,10 +12,10 @@ errors, scaled by its coherent learning rate.
 An afterstate is updated when `delay` later afterstates are known (delayed TD(λ)). When a game ends,
 each further step updates one of its remaining afterstates.
 
-A *band* has the same values as in ``_td_kernels.py``, and ends in the same way. The fixed part of a
+Bands have the same values and end in the same way as in ``_td_kernels.py``. The fixed part of a
 value is computed in 64 bits and rounded once. Sums of 16-bit weights are exact, so their order does
-not matter. Rewards include the increase of the fixed part, so the weights learn only the rest of
-the value. A whole network is treated as a band that never ends, above an empty network.
+not matter. Rewards include the change of the fixed part, so the weights only learn the rest of the
+value. A whole network is treated as a band that never ends, above an empty network.
 
 Each slot initially contains a finished game without a key, so that its first game starts like all
 later games.
@@ -50,13 +50,13 @@ GAME = np.dtype(
 """State of a game.
 
 `board` and `key` are the game's board and random key. `early` and `late` are the boards at the last
-two move numbers that are powers of two. Restarts in the middle of a game begin from these boards.
-`updated` is the afterstate that this step updates, and `waiting` is the start board of the next
-game; each may be 0. `played` and `number` count the moves and games of this slot. `moves` and
-`score` belong to the current game. `state` is `PLAYING`, `IDLE`, `DEAD` or `PASSED`. In the ring,
-`count` afterstates are waiting, starting at position `head`. `whole` is true if the game started as
-the rules define, not from a saved board. `fixed` is the fixed part of the last value. When the game
-ends, `fixed` becomes the target for the last afterstate.
+two move numbers that are powers of two. A restart in the middle of a game begins from one of these
+two boards. `updated` is the afterstate that this step updates, and `waiting` is the start board of
+the next game; each may be 0. `played` and `number` count the moves and games of this slot. `moves`
+and `score` belong to the current game. `state` is `PLAYING`, `IDLE`, `DEAD` or `PASSED`. The ring
+buffer contains `count` waiting afterstates, starting at position `head`. `whole` is true if the
+game started as the rules define, not from a saved board. `fixed` is the fixed part of the last
+value. When the game ends, `fixed` becomes the target for the last afterstate.
 """
 PENDING = np.dtype([("after", np.uint64), ("reward", np.float32), ("value", np.float32)])
 LEARNING = np.dtype([("sum", np.uint64), ("balance", np.float32), ("size", np.float32)])
@@ -68,9 +68,9 @@ PLAYED, NUMBER = 6, 7
 PLAYING, IDLE, DEAD, PASSED = range(4)
 FINISHED, SUM, SQUARES, RANKS_FROM = range(4)
 PASSES, RESULTS = 19, 20
-"""Indices of the results. The first three are those of ``_td_kernels.py``. `RANKS_FROM` begins the
-number of games by largest rank, and `PASSES` is the number of games that passed the end of their
-band.
+"""Indices of the results. The first three have the same meaning as in ``_td_kernels.py``.
+`RANKS_FROM` is the first of the counters of games by largest rank, and `PASSES` is the number of
+games that passed the end of their band.
 """
 
 RING, PLACES = 8, np.uint64(7)

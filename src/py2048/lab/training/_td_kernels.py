@@ -19,7 +19,7 @@ Threads share the weights without locks, because lost updates do no more harm th
 
 A *band* is trained on games that start from saved boards and end when the board leaves the band.
 Only the band's own weights are updated. The value of a board is the sum of its weights plus a fixed
-part, which is the value of the network below minus its measured overestimate. A game ends with the
+part, which is the value of the base network minus its measured overestimate. A game ends with the
 value 0 when no move is legal, with the band's goal when the tile that ends the band is created, or
 with the value of the band above when the board's sum reaches that band.
 
@@ -76,7 +76,7 @@ GAMES, MOVES, NEXT_STAGE, WAITING = 0, 1, 2, 3
 PROGRESS = 4
 
 # Indices of `WorkerState.scores`, which counts complete games. For a band, only games from saved
-# boards count. `PASSED` counts those that reached the target tile or the band above.
+# boards count. `PASSED` counts games that reached the target tile or the band above.
 FINISHED, SUM, SQUARES = 0, 1, 2
 PASSED = SUM
 SCORES = 3
@@ -121,7 +121,7 @@ class WorkerState(NamedTuple):
     rewards: Doubles
     stages: Longs
     fixed: Doubles
-    """Untrained part of each afterstate's value. It is 0 if no band is trained."""
+    """Untrained part of each afterstate's value, or 0 if no band is trained."""
     starts: Any
     """First boards of later stages, of type `Boards`: the same number for each stage."""
     started: Longs
@@ -131,12 +131,12 @@ class WorkerState(NamedTuple):
     tiles: Longs
     """Number of complete games by largest rank, int64 `[64]`."""
     indices: Words
-    """Weight indices of six afterstates: the four moves, the one to update, and the next turn's."""
+    """Weight indices of the four moves, of the afterstate to update and of the next turn's."""
     points: Longs
     after: Longs
     values: Doubles
     below_indices: Words
-    """Weight indices of four afterstates, for the network below a band: uint64 `[4, …]`."""
+    """Weight indices of four afterstates in the base network of a band: uint64 `[4, …]`."""
     parts: Doubles
     """Untrained part of each move's value in a band: float64 `[4]`."""
 
@@ -155,18 +155,18 @@ class BandView(NamedTuple):
 
 
 class BandInputs(NamedTuple):
-    """Inputs for training a band. A whole network has an empty base network and no boards."""
+    """Inputs for training a band, or a whole network as a band over an empty base network."""
 
     spec: Any
-    """A `PackedBoardSpec` for the network below."""
+    """A `PackedBoardSpec` for the base network."""
     below: Weights
-    """Weights of the network below the band, in units of `step` points."""
+    """Weights of the base network, in units of `step` points."""
     step: np.float32
     own: BandView
     above_weights: Weights
     above: BandView
     starts: Any
-    """Start boards, of type `Boards`. If there are none, games start as the rules define."""
+    """Start boards, of type `Boards`. Without start boards, games start as the rules define."""
 
 
 class TrainingInputs(NamedTuple):
@@ -575,7 +575,7 @@ def make_train_kernel(kind: str, stride: int, code: Code = (), below_code: Code 
         kind: The kind of board, as in `NetworkLayout.kind`.
         stride: Distance between two consecutive weights.
         code: Tuples of a 4x4 network for which the kernel is specialised.
-        below_code: If a band is trained, the tuples of the network below the band.
+        below_code: If a band is trained, the tuples of its base network.
     """
     given = OPERATIONS[kind]
     if code:

@@ -1,9 +1,9 @@
 """Train the bands of a network one after another, from the end of the game backwards.
 
-An *ascent* works in a folder. To train a band of its plan, an ascent collects boards from games,
-measures how much the base network overestimates these boards, and trains the band on them. The band
-is kept if play from held-out boards improves at every search depth. Every step is saved atomically,
-so an interrupted ascent continues where it stopped.
+An *ascent* is a training run for all bands of a plan, in one folder. For each band, an ascent
+collects boards from games, measures how much the base network overestimates these boards, and
+trains the band on them. The band is kept if play from held-out boards improves at every search
+depth. Each step is saved atomically, so you can interrupt an ascent and continue it later.
 """
 
 from __future__ import annotations
@@ -79,8 +79,8 @@ class CollectPlan:
         games: Number of games.
         depth: Search depth of the player.
         continuations: Number of times that each game is continued from its first board with `tile`.
-        after: A tile smaller than `tile`. Training games start from boards in this tile's last
-            stage. If 0, games start from the beginning.
+        after: A tile smaller than `tile`. Games start from boards in the last stage of this tile.
+            With 0, games start from the beginning.
     """
 
     tile: int
@@ -302,7 +302,7 @@ class Ascent:
     # --- boards ----------------------------------------------------------------------------------
 
     def boards(self, network: Network, tile: int) -> SavedBoards:
-        """Load the saved start boards for a tile. If there are none, play games to collect them."""
+        """Load the saved start boards for a tile, or play games to collect start boards."""
         path, plan = self.folder / f"boards-{tile}.npz", self.plan
         if path.exists():
             return SavedBoards.load(path)
@@ -444,9 +444,9 @@ class Ascent:
         return trainer, notes
 
     def measured(self, network: Network, planned: BandPlan, boards: SavedBoards) -> Band:
-        """Return a copy of the band that stores the base network's measured overestimate."""
+        """Measure the base network's overestimate; return a copy of the band with that estimate."""
         plan, band = self.plan, planned.untrained
-        # Until the band is trained, the base network plays, and then the band above takes over.
+        # The base network plays until the games reach the band above the untrained band.
         if network.bands:
             network = replace(network, bands=network.bands.beyond(band))
         others = network.bands.bands if network.bands else ()

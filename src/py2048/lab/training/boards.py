@@ -351,7 +351,7 @@ class SuccessRate(NamedTuple):
 
     @property
     def error(self) -> float:
-        """Standard error of the rate. It is positive even if the rate is 0 or 1.
+        """Standard error of the rate, which is positive even if the rate is 0 or 1.
 
         The error is the standard deviation of the posterior for a uniform prior (Laplace's rule of
         succession).

@@ -165,7 +165,7 @@ def check_settings(config: TrainingConfig) -> None:
     """Check that the device supports the settings.
 
     Raises:
-        WeightsError: If the device does not support them.
+        WeightsError: If the device does not support the settings.
     """
     rules = config.rules
     for is_unsupported, requirement in (
@@ -190,7 +190,7 @@ class CardTrainer(TrainerBase):
 
     Args:
         config: The settings.
-        network: Network with the initial weights. Its rules and layout must match the settings.
+        network: Network with the initial weights, whose rules and layout must match the settings.
         task: The band to train instead of a whole network.
 
     Raises:

@@ -125,7 +125,8 @@ def check_free(folder: Path) -> None:
 def folder_lock(folder: Path) -> Iterator[None]:
     """Lock a folder, so that no other process trains in it.
 
-    The OS releases the lock if the process dies. Systems without file locks do not protect folders.
+    The OS releases the lock if the process dies. On systems without file locks, the folder is not
+    protected.
 
     Raises:
         WeightsError: If another process has locked the folder.
@@ -264,8 +265,8 @@ class TrainingRun:
             changes: New settings, as in `TrainingConfig.changed`.
 
         Raises:
-            WeightsError: If there is no readable checkpoint, a changed setting is not allowed to
-                change, or another process is training in the folder.
+            WeightsError: If there is no readable checkpoint, `changes` contains a setting that
+                cannot change, or another process is training in the folder.
         """
         path = folder / CHECKPOINT
         if not path.exists():

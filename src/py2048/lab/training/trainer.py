@@ -57,7 +57,7 @@ COLUMNS = ("weights", "errors", "sizes")
 SAVED_STATE = ("boards", "starts", "started", "progress", "scores", "tiles")
 """Fields in the state of a thread that are saved in checkpoints."""
 COUNTERS = {"progress": 2, "scores": kernels.SCORES, "tiles": 64}
-"""Fields that begin with counters, and the number of their counters."""
+"""Fields whose first elements are counters, and the number of counters in each field."""
 
 DEVICES = "cpu", "cuda", "reference"
 
@@ -494,7 +494,7 @@ def new_worker(
 
     Args:
         layout: The network's layout.
-        below: Layout of the network below a band.
+        below: Layout of a band's base network.
         length: Capacity of the trajectory.
         starts: Number of start boards that are kept for each stage.
     """

@@ -36,13 +36,13 @@ class Terms(NamedTuple):
     costs: NDArray[np.float64]
     """Penalty for a tile of each rank, float64 `[2, RANKS]`."""
     monotonicity: NDArray[np.float64]
-    """Table, float64 `[2, RANKS]`. The penalty for two neighbours is the difference of their
-    entries.
+    """Table, float64 `[2, RANKS]`. The penalty for two neighbouring tiles is the difference between
+    their table entries.
     """
     base: float
     """Value of a board before the values of its lines are added."""
     least: float
-    """Lower bound of a board's value. Values below ``2 * least`` are compressed."""
+    """Lower bound of a board's value; values below ``2 * least`` are compressed."""
 
 
 def terms_of(heuristic: Heuristic, rows: int, columns: int) -> Terms:

@@ -6,8 +6,8 @@ There are two representations of boards, with the same operations. A packed boar
 cell.
 
 A tuple is a set of cells. On packed boards, a tuple's weight index consists of the nibbles of its
-cells, in ascending order. Adjacent cells are shifted together, so a tuple of six cells takes one to
-three shifts.
+cells, in ascending order. One shift extracts a run of adjacent cells, so a tuple of six cells takes
+one to three shifts.
 
 All weights are in one array, ordered by stage and then by tuple. Consecutive weights are `stride`
 numbers apart. In a finished network, the stride is 1; in training it is larger. Weights are
@@ -79,7 +79,7 @@ class PackedBoardSpec(NamedTuple):
 
 
 class CellBoardSpec(NamedTuple):
-    """The shape of boards that are stored as ranks, and the network's tuples on these boards."""
+    """The shape of boards stored with one rank per cell, and the network's tuples for them."""
 
     rows: Int
     columns: Int
@@ -126,7 +126,7 @@ BYTES, FULL = np.uint64(0x0101010101010101), np.uint64(0x7F)
 
 @kernel(borrows=True)
 def removed_ranks(seen: Word, known: Word) -> Word:
-    """Return unused ranks. Skipping them lowers the largest rank to `known`, if possible.
+    """Return the ranks to skip so that the largest rank becomes at most `known`, if possible.
 
     Args:
         seen: Bit set of the ranks on the board; bit 0 is ignored.
@@ -154,7 +154,7 @@ def downgraded_rank(rank: Word, removed: Word, known: Word) -> Word:
 
 @kernel(borrows=True)
 def downgraded_word(low: Word, high: Word, known: Word) -> Word:
-    """Downgrade a packed board to a single word, with ranks up to `known`."""
+    """Return a packed board as a single word, with its ranks downgraded to at most `known`."""
     seen, word = ZERO, ZERO
     for cell in range(PACKED_CELLS):
         seen |= ONE << np.uint64(rank_at(low, high, cell))
@@ -221,7 +221,7 @@ def spawn_board(
     cumulative: Words,
     spec: PackedBoardSpec,
 ) -> None:
-    """Put a random tile on a board. The random number `word` determines tile and cell."""
+    """Put a random tile on a board; the random number `word` selects the tile and the cell."""
     low, high = boards[slot, 0], boards[slot, 1]
     boards[slot, 0], boards[slot, 1] = spawn_packed(low, high, spec.cells, word, ranks, cumulative)
 
@@ -266,7 +266,7 @@ def spawn_cells(
     cumulative: Words,
     _spec: CellBoardSpec,
 ) -> None:
-    """Put a random tile on a board. The random number `word` determines tile and cell."""
+    """Put a random tile on a board; the random number `word` selects the tile and the cell."""
     place_cells(boards[slot], word, ranks, cumulative)
 
 
@@ -470,7 +470,7 @@ def stage_of(seen: Word, stages: Words) -> np.int64:
 def total(
     weights: Weights, indices: Words, row: Int, count: Int, first: Word, stride: Word
 ) -> np.float32:
-    """Return the sum of a stage's weights at `indices`. The stage starts at the index `first`."""
+    """Return the sum of the weights at `indices` in the stage that starts at the index `first`."""
     value = np.float32(0)
     for number in range(count):
         value += weights[(indices[row, number] + first) * stride]
@@ -488,7 +488,7 @@ def fetch(
 
 @kernel(inline=True, borrows=True)
 def weight_at(weights: Weights, index: Word, stage: Int, size: Word, stride: Word) -> np.float32:
-    """Return a weight. If its stage has not learned it, use the weight of an earlier stage."""
+    """Return a weight; use an earlier stage if the stage has not learned this weight."""
     at = (index + np.uint64(stage) * size) * stride
     value: np.float32 = weights[at]
     while value == np.float32(0) and stage > 0:

@@ -104,7 +104,7 @@ def _blocks(array: Array) -> Iterator[bytes | memoryview]:
     plain = np.lib.format.header_data_from_array_1_0(np.empty(0, array.dtype))
     np.lib.format.write_array_header_1_0(head, plain | {"shape": array.shape})
     yield head.getvalue()
-    rows = array.reshape(-1)  # not a copy, even if the array is a strided column
+    rows = array.reshape(-1)  # makes no copy, even if the array is a strided column
     step = max(BLOCK // max(array.itemsize, 1), 1)
     for first in range(0, rows.size, step):
         yield rows[first : first + step].tobytes()
@@ -154,9 +154,9 @@ class Archive:
             return self._array_of(member, name, expected)
 
     def deferred(self, name: str) -> Callable[[], Array]:
-        """Return a function that decodes an array later, even after the file has been deleted.
+        """Return a function that decodes an array when called, even if the file has been deleted.
 
-        The compressed data is kept in memory.
+        The compressed array is read immediately and kept in memory.
 
         Raises:
             WeightsError: If the array is missing. The returned function raises `WeightsError` if
@@ -300,7 +300,7 @@ def open_archive(path: Path | str, kind: str) -> Iterator[Archive]:
 
 @contextmanager
 def errors_of(path: Path, kind: str = "archive") -> Iterator[None]:
-    """Convert exceptions raised while a file is read.
+    """Convert exceptions from reading a file to `WeightsError`.
 
     Raises:
         WeightsError: If the file is missing, damaged or unreadable. The message names the file.

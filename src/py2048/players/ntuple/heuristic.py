@@ -36,7 +36,7 @@ class Heuristic:
         monotonicity_weight: Penalty for lines that are not monotonic, per unit of
             ``rank**monotonicity_power``.
         monotonicity_power: Exponent of the monotonicity penalty.
-        sum_weight: Factor of each tile's penalty, which is ``sum_weight * rank**sum_power``.
+        sum_weight: Weight of the penalty for each tile, ``sum_weight * rank**sum_power``.
         sum_power: Exponent of the tile penalty.
         base: Constant value of each line. A stuck board has the value 0, so `base` is also the cost
             of losing.
@@ -59,7 +59,7 @@ STEEP = Heuristic(
     sum_weight=(0.25, 0.35),
     sum_power=3.5,
 )
-"""Weights for deep searches on 4x4, which benefit more from well-ordered large tiles.
+"""Weights for deep searches on 4x4, with a stronger preference for well-ordered large tiles.
 
 The exponents come from ziap/2048-ai (2026).
 """

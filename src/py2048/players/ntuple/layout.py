@@ -15,7 +15,7 @@ Tuple = tuple[int, ...]
 """The cells of a tuple in ascending order, numbered row by row."""
 
 Code = tuple[tuple[int, tuple[tuple[int, int], ...]], ...]
-"""For each tuple, the index of its first weight, and a shift and mask for each run of cells."""
+"""For each tuple, the index of its first weight, and the shift and mask of each run of cells."""
 
 PACKED_RANKS = 16
 MAX_WEIGHTS = 2**32
@@ -24,9 +24,9 @@ MAX_STAGE = 2**62
 """Upper bound for stage thresholds, which exceeds every sum of distinct tiles."""
 
 # Any of a tuple's eight symmetric images can represent the tuple. The first cell's rank varies
-# fastest in memory, so each image orders the weights differently. The images below keep frequently
-# used weights on few memory pages. With them, six tuples trained 40 % faster than with the images
-# printed in the papers.
+# fastest in memory, so each image orders the weights differently. With the images below,
+# frequently used weights share a few memory pages, and six tuples trained 40 % faster than with
+# the images in the papers.
 YEH_4X6 = "abcdef 4567ab 9abdef 569ade"
 """Tuples from Yeh et al., "Multistage temporal difference learning for 2048-like games", 2016."""
 
@@ -118,7 +118,7 @@ class NetworkLayout:
 
     @property
     def active(self) -> int:
-        """Number of weights whose sum is a board's value."""
+        """Number of weights that are added for the value of a board."""
         return len(self.tuples) * len(self.images)
 
     @cached_property
@@ -146,7 +146,7 @@ class NetworkLayout:
 
     @cached_property
     def code(self) -> Code:
-        """Tuples for `make_indices_kernel`. Empty if the board is not 4x4."""
+        """The tuples for `make_indices_kernel`, or an empty tuple if the board is not 4x4."""
         if self.kind != "4x4":
             return ()
         return tuple(zip(self.offsets, map(parts_of, self.tuples), strict=False))
@@ -265,14 +265,14 @@ def parts_of(cells: Sequence[int]) -> tuple[tuple[int, int], ...]:
 def downgraded(ranks: Sequence[int], known: int) -> list[int]:
     """Downgrade large tiles to ranks up to `known` [1].
 
-    The largest rank that is missing below the maximum is skipped, so every larger tile becomes one
-    rank smaller. Ranks are skipped until the maximum is at most `known`. If no rank below the
-    maximum is missing, ranks above `known` become `known`. Equal tiles stay equal, larger tiles
-    stay larger, and no cell becomes empty, so the result resembles an earlier position with the
-    same best moves.
+    The largest missing rank below the maximum is removed: every larger tile becomes one rank
+    smaller. Ranks are removed until the maximum is at most `known`. If no rank below the maximum is
+    missing, ranks above `known` become `known`. Equal tiles stay equal, larger tiles stay larger,
+    and no cell becomes empty. The result therefore resembles an earlier position with the same best
+    moves.
 
     [1] Guei, Chen & Wu, "Optimistic temporal difference learning for 2048", IEEE Transactions on
-        Games, 2021: tile-downgrading.
+        Games, 2021 ("tile-downgrading").
     """
     ranks = list(ranks)
     while max(ranks) > known:

@@ -2,8 +2,8 @@
 
 A network [1] looks at several groups of cells, called *tuples*. Each tuple has a weight for every
 combination of tiles on its cells. The value of an afterstate is the sum of the weights that all
-tuples select on all symmetric images of the board. The value is linear in the weights and takes a
-few dozen memory accesses, so networks are fast to train and to evaluate.
+tuples select on all symmetric images of the board. The value is linear in the weights and takes
+only a few dozen memory accesses. Networks are therefore fast to train and to evaluate.
 
 [1] Szubert & Jaśkowski, "Temporal difference learning of n-tuple networks for the game 2048", 2014.
 """
@@ -42,8 +42,7 @@ NEVER = np.int64(2**62)
 """A number that exceeds the points of every slide and the sum of every board."""
 
 PREFETCH_SUM = 512
-"""A band is unpacked when the board's sum is within this distance of the band, or about 230 moves
-in advance.
+"""Distance in tile sum at which a late-game band is unpacked, about 230 moves in advance.
 """
 
 MAX_RANK = 31
@@ -51,19 +50,19 @@ MAX_RANK = 31
 
 
 IDLE_S = 30.0
-"""Unused parts stay unpacked for this many seconds, in case another game needs them."""
+"""Time in seconds for which unused parts stay unpacked, in case another game needs them."""
 UNPACKING = "py2048-unpacking"
 """Name of the background threads that unpack parts."""
 HUGE_PAGE_BYTES = 1 << 21
-"""Unused memory is released in pages of this size."""
+"""Page size for releasing unused memory."""
 MIN_GAMES = 100
-"""Stages with fewer games than this have no meaningful records."""
+"""Minimum number of games for which the records of a stage are meaningful."""
 MAX_RELATIVE_OVERESTIMATE = 0.5
 """Maximum mean error of calibrated values, relative to the points earned."""
 CERTAIN_SHARE = 0.99
-"""Minimum share of games that reached a tile for the tile to count as certain."""
+"""Minimum share of games that must reach a tile for the tile to count as certain."""
 START = 2
-"""Value of `tile` for the opening stages, which precede all tiles with stages of their own."""
+"""`StageRecord.tile` of the opening stages, before the first tile with stages of its own."""
 
 
 # --- weights that are unpacked when they are needed ----------------------------------------------
@@ -149,7 +148,7 @@ class LazyTable:
                 threading.Thread(target=self._unpack_briefly, args=[number], name=UNPACKING).start()
 
     def _unpack_briefly(self, number: int) -> None:
-        # If a part is damaged, the search that uses the part raises the error.
+        # Ignore damaged parts here, because the search that uses the part raises the error.
         with suppress(WeightsError), self.holding([number]):
             pass
 
@@ -195,17 +194,17 @@ def _zeros(size: int) -> mmap.mmap:
 
 
 class Band(NamedTuple):
-    """A range of late-game boards, and how to correct the network's values in this range.
+    """A range of late-game boards, and the correction of the network's values for these boards.
 
     Attributes:
-        tile: Largest tile of the band's boards.
-        least: Minimum sum of the tiles on the band's boards.
-        level: How many points the base network overestimates a board with the sum `least`, plus a
+        tile: Largest tile on the boards of this band.
+        least: Minimum tile sum of the boards of this band.
+        level: The base network's overestimate for a board with the sum `least`, in points, plus a
             safety margin.
-        slope: How much the overestimate grows when the board sum grows by 1.
+        slope: Increase of the overestimate per unit of the board's sum.
         goal: Value of a board on which the target tile has just been created.
-        makes: The target tile, or 0 if the target is twice `tile`. The band's boards do not contain
-            the target tile.
+        makes: The target tile, or 0 if the target is twice `tile`. The boards of this band do not
+            contain the target tile.
     """
 
     tile: int
@@ -226,7 +225,7 @@ class Band(NamedTuple):
         return self.ending + (self.tile if self.ending <= self.tile else 0)
 
     def covers(self, board: Board) -> bool:
-        """Return whether this band covers a board. Several bands may cover the same board."""
+        """Return whether a board belongs to this band; a board may belong to several bands."""
         return (
             board.max_tile == self.tile
             and board.sum >= self.least
@@ -272,7 +271,7 @@ class Bands:
             raise WeightsError(f"bands have int16 weights {shape}")
 
     def reachable_bands(self, ranks: Sequence[int]) -> list[int]:
-        """Return the numbers of the bands that may apply to a board or its successors.
+        """Return the numbers of the bands to which a board or its successors may belong.
 
         Further bands become reachable when the sum reaches `next_min_sum`.
         """
@@ -286,7 +285,7 @@ class Bands:
         return found
 
     def bands_of_boards(self, boards: Bytes) -> list[int]:
-        """Return the numbers of the bands that may cover some of the boards, uint8 `[n, cells]`."""
+        """Return the numbers of all bands to which the boards (uint8 `[n, cells]`) may belong."""
         if 1 << int(boards.max(initial=0)) < self.bands[0].tile:
             return []
         tiles = tiles_of(boards)
@@ -298,12 +297,12 @@ class Bands:
         ]
 
     def next_min_sum(self, ranks: Sequence[int]) -> int:
-        """Return the smallest `min_sum` of a band that exceeds the board's sum, or `NEVER`."""
+        """Return the next larger tile sum at which a band begins, or `NEVER`."""
         _, total = _largest_and_sum(ranks)
         return min((band.least for band in self.bands if band.least > total), default=int(NEVER))
 
     def expect(self, ranks: Sequence[int]) -> None:
-        """Start to unpack the bands that a board will soon reach, in the background."""
+        """Start to unpack, in the background, the bands that a game will soon reach."""
         largest, total = _largest_and_sum(ranks)
         if self.lazy:
             self.lazy.expect(
@@ -322,12 +321,15 @@ class Bands:
         return self.lazy.hold_all() if self.lazy else self.table
 
     def with_band(self, band: Band, table: Quantized) -> Bands:
-        """Return a copy with a band added or replaced. The weights in `table` must use `step`."""
+        """Return a copy with an added or replaced band.
+
+        The weights in `table` must be in units of `step`.
+        """
         kept = {each: row for each, row in self._parts() if each[:2] != band[:2]}
         return self._of({**kept, band: table})
 
     def beyond(self, band: Band) -> Bands | None:
-        """Return a copy without this and earlier bands of its tile, or `None` if none is left."""
+        """Return a copy without `band` and earlier bands of its tile, or `None` if none remain."""
         tile, least = band.tile, band.least
         kept = {each: row for each, row in self._parts() if each[0] != tile or each[1] > least}
         return self._of(kept) if kept else None
@@ -336,7 +338,7 @@ class Bands:
         yield from zip(self.bands, self.unpacked.reshape(len(self.bands), -1), strict=True)
 
     def _of(self, parts: Mapping[Band, Quantized]) -> Bands:
-        """Build bands from their weights. Tuples, ranks and step are those of this network."""
+        """Build bands from their weights, with this object's layout and step."""
         whole = np.zeros((len(parts), self.layout.size), np.int16)
         for row, band in zip(whole, sorted(parts), strict=True):
             used = np.flatnonzero(parts[band])  # pages that contain only zeros stay unallocated
@@ -348,7 +350,7 @@ class Bands:
 
 
 class StageRecord(NamedTuple):
-    """Predicted and actual points of games, from their first board in a stage.
+    """Predicted and actual points of games, counted from the first board in a stage.
 
     Attributes:
         tile: Largest tile of the stage.
@@ -381,7 +383,7 @@ class StageRecord(NamedTuple):
 
     @property
     def next_tile(self) -> int:
-        """The smallest larger tile that is not almost certain, or the largest tile reached."""
+        """The next tile that fewer than 99 % of games reach, or the largest tile reached."""
         tile = 2 * self.tile
         while self.made.get(2 * tile) and self.made[tile] >= CERTAIN_SHARE * self.games:
             tile *= 2
@@ -408,7 +410,7 @@ class TrackRecord:
         return reached[-1] if reached else None
 
     def excess(self, board: Board) -> float:
-        """Return how much a board's value is overestimated, in points, interpolated between stages.
+        """Return the overestimate of a board's value, in points, interpolated between stages.
 
         Raises:
             ValueError: If there are no records for the board's largest tile.
@@ -428,7 +430,7 @@ class TrackRecord:
         return float(np.interp(board.sum, [each.least for each in along], ratios))
 
     def _along(self, board: Board) -> list[StageRecord]:
-        """Return the stage records for a board's largest tile that contain enough games."""
+        """Return the stage records for a board's largest tile, except records of too few games."""
         first = min((each.tile for each in self.stages if each.tile > START), default=START)
         tile = board.max_tile if board.max_tile >= first else START
         return [each for each in self.stages if each.tile == tile and each.games >= MIN_GAMES]
@@ -491,13 +493,13 @@ class Network:
         return board_spec(self.layout, self.rules)
 
     def compatible_with(self, rules: Rules) -> bool:
-        """Return whether the network estimates points under these rules."""
+        """Return whether the network is valid under the given rules."""
         return rules.objective == self.rules.objective
 
     def band_of(self, board: Board) -> Band | None:
         """Return the band for a search that starts from this board, or None.
 
-        A search evaluates all boards with the band of its root, which makes their values
+        A search evaluates all boards with the band of its root, so that their values are
         comparable. For play without search, the root is the current board.
         """
         found = None
@@ -588,7 +590,7 @@ def check_spawned(rules: Rules) -> None:
 
 
 def check_bands(layout: NetworkLayout, bands: Sequence[Band]) -> None:
-    """Raise an error if the bands or their layout are not valid.
+    """Raise an error if late-game bands or their layout are not valid.
 
     Raises:
         WeightsError: If there are no bands, they are not in ascending order, or the board is not
@@ -601,7 +603,7 @@ def check_bands(layout: NetworkLayout, bands: Sequence[Band]) -> None:
 
 
 def check_banded(rules: Rules) -> None:
-    """Check that networks for these rules can have bands.
+    """Check that networks for these rules can have late-game bands.
 
     Raises:
         WeightsError: If the board is not 4x4, or a target ends the game.

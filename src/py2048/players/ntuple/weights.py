@@ -4,9 +4,9 @@ The folder ``data`` contains the networks bundled with py2048, one file per pres
 networks are small to keep the installation fast. Packages that register the entry point
 ``py2048.weights`` can provide other networks, which take precedence. The package `py2048-weights`,
 whose sources are in the repository's folder ``weights``, provides the strong networks. Each folder
-of networks also contains ``measured.toml`` with the networks' strengths, and one records file per
-network that compares predicted with actual points. Every weights file contains its training
-history, and checksums that are verified when the file is read.
+of networks also contains ``measured.toml`` with the networks' strengths. One records file per
+network compares predicted with actual points. Every weights file contains its training history, and
+checksums that are verified when the file is read.
 
 The small ``classic`` network is a plain table without stages, which other programs can read with a
 few lines of code. The network has ten 5-tuples with ``16**5`` weights each, stored tuple by tuple
@@ -148,7 +148,7 @@ def quantized(network: Network, step: float, prune: float = 0.0) -> Quantized:
 def _packed(steps: Quantized) -> Iterator[tuple[str, Array]]:
     before = np.zeros(steps.shape[1], np.int16)
     for number, stage in enumerate(steps):
-        # The subtraction may wrap around. The addition in `load` then wraps back to the same value.
+        # The subtraction may wrap around, and the addition in `load` reverses this.
         yield from _packed_changes(f"stage{number}", stage - before)
         before = stage
 
@@ -473,7 +473,7 @@ def check_header(path: Path, header: Mapping[str, Any]) -> tuple[NetworkLayout, 
 
 
 def _check_written(path: Path, header: Mapping[str, Any]) -> None:
-    """Check that `load` will accept a header before it is written."""
+    """Check, before a header is written, that `load` will accept it."""
     try:
         check_header(path, json.loads(json.dumps(header)))
     except WeightsError as error:
@@ -560,7 +560,7 @@ def shipped_path(rules: Rules) -> Path | None:
 
 @cache
 def _shipped_paths() -> dict[tuple[object, ...], Path]:
-    """Map the rules' `objective` to the network file, for each installed network.
+    """Return the path of each installed network, by the `objective` of the network's rules.
 
     If several networks have the same objective, files from plugins replace the bundled file.
     """

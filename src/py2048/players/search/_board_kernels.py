@@ -1,4 +1,4 @@
-"""The search's board operations and leaf evaluations, implemented for each kind of board.
+"""Board operations and leaf evaluations of the search, for each kind of board.
 
 The search addresses boards by *handles*. The handle of a packed board is the board itself: a pair
 of words, as in ``engine/_board_kernels.py``. A board that is not packed is stored in a slot of the
@@ -145,7 +145,7 @@ def with_tile_packed(
 
 @kernel(inline=True, borrows=True)
 def with_spawn_packed(board: Packed, word: Word, context: SearchContext) -> Packed:
-    """Add the tile that the draw `word` determines; return the board."""
+    """Add the tile that the random number `word` determines; return the board."""
     tiles = context.tiles
     return spawn_packed(
         board[0], board[1], context.mask, word, context.ranks[:tiles], context.cumulative[:tiles]
@@ -160,7 +160,7 @@ def hash_of_packed(board: Packed, _context: SearchContext) -> Word:
 
 @kernel(borrows=True)
 def ranks_on_packed(board: Packed, context: SearchContext) -> Word:
-    """Return the bit set of the ranks on the board."""
+    """Return the ranks on the board as a bit set."""
     return ranks_packed(board[0], board[1], context.cells)
 
 
@@ -265,7 +265,7 @@ def hash_of_cells(board: Int, context: SearchContext) -> Word:
 
 @kernel(borrows=True)
 def ranks_on_cells(board: Int, context: SearchContext) -> Word:
-    """Return the bit set of the ranks on the board."""
+    """Return the ranks on the board as a bit set."""
     return ranks_cells(context.arena[board, : context.cells])
 
 
@@ -288,7 +288,7 @@ def store_cells(board: Int, cells: Cells, context: SearchContext) -> None:
 
 Leaf = Callable[[Packed, SearchContext, Weights], float]
 BandedWeights = tuple[Weights, Weights]
-"""The base weights and the band weights of a network with bands."""
+"""Weights of the base network, and weights of its late-game bands."""
 Weight = np.float32 | np.int16
 
 
@@ -377,7 +377,7 @@ def make_sum_kernels(code: Code) -> tuple[Any, Any]:
 
 
 def make_cached_leaf(leaf: Leaf, hash_of: Callable[[Packed, SearchContext], Word]) -> Leaf:
-    """Return a leaf evaluation that stores its values in the evaluation cache."""
+    """Return a leaf evaluation that uses the evaluation cache."""
 
     @kernel(inline=True, borrows=True)
     def cached(after: Packed, context: SearchContext, weights: Weights) -> float:
@@ -399,7 +399,7 @@ def make_network_kernels(code: Code, *, has_stages: bool) -> tuple[Leaf, Any]:
 
     @kernel(inline=True, fastmath=True, borrows=True)
     def network(board: Packed, context: SearchContext, weights: Weights) -> float:
-        """Return the network's estimate of the points after an afterstate."""
+        """Estimate the future points of an afterstate with the network."""
         begin = begin_of(board, context)
         word = known_word(board[0], board[1], context.max_rank)
         return np.float64(sum_of(word, begin, weights) * context.step)
@@ -414,13 +414,13 @@ def make_network_kernels(code: Code, *, has_stages: bool) -> tuple[Leaf, Any]:
 
 
 def make_banded_kernels(code: Code, band_code: Code, *, has_stages: bool) -> tuple[Any, Any]:
-    """Build the leaf evaluation and the prefetch kernel of a 4x4 network with bands."""
+    """Build the leaf evaluation and the prefetch kernel of a 4x4 network with late-game bands."""
     network, fetch = make_network_kernels(code, has_stages=has_stages)
     sum_of, fetch_of = make_sum_kernels(band_code)
 
     @kernel(borrows=True)
     def banded(board: Packed, context: SearchContext, weights: BandedWeights) -> float:
-        """Return the expected points after an afterstate, corrected with the root's band."""
+        """Estimate the future points of an afterstate, with the correction of the root's band."""
         value = network(board, context, weights[0])
         if context.band == 0:
             return np.float64(value)
@@ -445,7 +445,7 @@ def make_banded_kernels(code: Code, band_code: Code, *, has_stages: bool) -> tup
 
 @kernel(borrows=True)
 def enter_band(board: Packed, context: SearchContext) -> None:
-    """Select the band of a root board.
+    """Select the late-game band of a search's root.
 
     In the search, positions with the band's target tile are leaves.
     """
@@ -453,7 +453,7 @@ def enter_band(board: Packed, context: SearchContext) -> None:
     chosen = np.int64(0)
     for number in range(context.bands):
         band = context.band_list[number]
-        # `top` has a bit for each tile on the board. Its highest bit is the largest tile.
+        # `top` is the sum of the distinct tiles, so its highest bit is the largest tile.
         is_largest = band["tile"] <= top < band["tile"] << ONE
         if is_largest and total >= band["least"] and top & band["ending"] == ZERO:
             chosen = np.int64(number + 1)
@@ -486,7 +486,7 @@ def _make_first_add_kernel(index_of: IndexOf) -> Any:
 
 
 def _make_add_kernel(index_of: IndexOf, others: Any) -> Any:
-    """Build a kernel that calls `others`, then adds the weight of the next tuple to the sum."""
+    """Build a kernel that adds the weight of the next tuple to the sum from `others`."""
 
     @kernel(inline=True, borrows=True)
     def add(image: Word, begin: Word, weights: Weights) -> Weight:
@@ -509,12 +509,12 @@ def _make_fetch_kernel(index_of: IndexOf, others: Any) -> Any:
 
 @kernel(inline=True, borrows=True)
 def prefetch_nothing(_board: object, _place: object, _weights: Weights) -> None:
-    """Do nothing, for evaluations whose data fit into the CPU cache."""
+    """Do nothing; used for evaluations whose data fit into the CPU cache."""
 
 
 @kernel(borrows=True)
 def network_small(board: Packed, context: SearchContext, weights: Weights) -> float:
-    """Return the network's estimate of the points after an afterstate of up to 4x4 cells."""
+    """Estimate the future points of an afterstate of up to 4x4 cells with the network."""
     begin = first_weight(ranks_on_packed(board, context), context) if context.stages else ZERO
     tuples, parts = context.tuples, context.parts
     write_indices(
@@ -531,7 +531,7 @@ def network_small(board: Packed, context: SearchContext, weights: Weights) -> fl
 
 @kernel(borrows=True)
 def network_cells(board: Int, context: SearchContext, weights: Weights) -> float:
-    """Return the network's estimate of the points after an afterstate of any shape."""
+    """Estimate the future points of an afterstate of any shape with the network."""
     seen = ranks_on_cells(board, context)
     begin = first_weight(seen, context) if context.stages else ZERO
     tuples, parts = context.tuples, context.parts

@@ -1,24 +1,25 @@
 """Compiled expectimax: single searches and whole games, for each kind of board and evaluation.
 
 The search tree alternates between two kinds of nodes. At a *max node*, the player moves. The value
-of a move is its points plus the value of its afterstate, and the value of the node is that of the
-best move. A *chance node* is an afterstate, on which a tile spawns. The value of a chance node is
-the mean over all spawns, weighted by their exact probabilities. Depth is counted in moves: a search
-of depth 1 only evaluates afterstates, and a search of depth `d` averages over `d - 1` spawns.
+of a move is its points plus the value of its afterstate. The value of a max node is the value of
+its best move. A *chance node* is an afterstate, on which a tile spawns. The value of a chance node
+is the mean over all spawns, weighted by their exact probabilities. Depth is counted in moves. A
+search of depth 1 only evaluates afterstates, and a search of depth `d` averages over `d - 1`
+spawns.
 
-Every path has a *cost*. A spawn costs `COSTS_PER_BIT` per bit of improbability. A move costs a
-constant, plus a penalty for moves that the leaf evaluation rates lower than the best move. If a
-spawn exceeds the cost limit, the board is searched only one more ply. Moves that exceed the limit
-are pruned. As a result, the search is deep along likely lines and shallow elsewhere.
+Every path has a *cost*. A spawn with probability `p` costs ``COSTS_PER_BIT * -log2(p)``. A move
+costs a constant, plus a penalty if the leaf evaluation rates it lower than the best move. If a
+spawn exceeds the cost limit, the resulting board is searched only one more ply. Moves that exceed
+the limit are pruned. As a result, the search is deep along likely lines and shallow elsewhere.
 
-The *transposition table* stores the values of chance nodes, and is invalidated for each root move
-of each iteration. The *evaluation cache* stores leaf values. New entries always replace old ones.
-The tables never change a result, because entries are found by a hash of the board, the depth and
-the remaining cost.
+The *transposition table* stores the values of chance nodes, and is emptied for each root move of
+each iteration. The *evaluation cache* stores leaf values. New entries always replace old ones.
+Entries are found by a hash of the board, the depth and the remaining cost, so the tables do not
+change any result.
 
 *Iterative deepening* repeats the search with growing cost limits until the node budget is used up.
-Kernels do not read a clock. Instead, `node_budget` sets a target and a maximum for the number of
-nodes per move, and `time_factor` distinguishes easy moves from hard moves.
+Kernels do not read a clock. `node_budget` sets a target and a maximum for the number of nodes per
+move. `time_factor` distinguishes easy moves from hard moves.
 
 `py2048.players.search.expectimax.Expectimax` is the reference implementation in plain Python.
 """
@@ -64,7 +65,7 @@ ALL = np.int64(-1)
 ROOT_LEVEL = np.int64(0)
 """Search level of the root, which is also its arena slot."""
 STUCK_VALUE = 0.0
-"""Value of a board without legal moves, where no more points can be gained."""
+"""Value of a board without legal moves: no more points can be gained."""
 NO_MOVE = -np.inf
 """Placeholder for the value of the best move if there is no legal move."""
 PREFETCH_DISTANCE = 4
@@ -79,7 +80,7 @@ STATE = 3
 
 
 Board = Any
-"""A board handle. Its type depends on the kind of board."""
+"""A board handle, whose type depends on the kind of board."""
 Moves = tuple[tuple[Board, np.int64], ...]
 """The afterstate and the points of each slide, or -1 points for illegal slides."""
 MoveValues = tuple[float, float, float, float]
@@ -158,7 +159,7 @@ def make_afterstate_kernels(parts: Parts) -> Kernels:
 
     @kernel(borrows=True)
     def leaf_values(moves: Moves, context: SearchContext, weights: Weights) -> MoveValues:
-        """Return the leaf value of each move. Return zeros if leaf values affect no path costs."""
+        """Return the leaf value of each move, or zeros if leaf values do not affect path costs."""
         if context.loss_cost == 0.0:
             return 0.0, 0.0, 0.0, 0.0
         return (
@@ -184,7 +185,7 @@ def make_spawn_kernels(parts: Parts) -> Kernels:
 
     @kernel(inline=True, borrows=True)
     def first(after: Board, direction: Int, context: SearchContext) -> np.int64:
-        """Return the first spawn cell after a move in `direction`."""
+        """Return the first cell on which a tile may spawn after a move in `direction`."""
         for place in range(context.edge_length):
             cell = context.edge_cells[direction, place]
             if cell >= 0 and next_empty(after, cell, context) == cell:
@@ -195,7 +196,7 @@ def make_spawn_kernels(parts: Parts) -> Kernels:
     def following(
         after: Board, cell: Int, number: Int, context: SearchContext
     ) -> tuple[np.int64, np.int64]:
-        """Return the cell of the next spawn, or -1 if none is left, and its tile number."""
+        """Return the cell and the tile number of the next spawn; the cell is -1 if none is left."""
         if number + 1 < context.tiles:
             return np.int64(cell), np.int64(number + 1)
         if context.edge_length > 0:
@@ -255,7 +256,7 @@ def make_chance_kernel(parts: Parts, known: Kernels, spawns: Kernels) -> Any:
             after: The afterstate.
             direction: Direction of the move that led to the afterstate.
             depth: Number of moves still to search.
-            remaining_cost: The cost limit that is left for the rest of the path.
+            remaining_cost: Cost limit for the rest of the path.
             level: Number of moves from the root.
             context: Context of this thread.
             weights: Network weights.
@@ -355,21 +356,22 @@ class SearchParams(NamedTuple):
     max_cost: Int
     """Maximum path cost."""
     node_limit: Int = UNLIMITED_NODES
-    """Maximum number of nodes in a single pass. A pass with more nodes is invalid."""
+    """Maximum number of nodes in a single pass; a pass with more nodes is invalid."""
     budget: Int = 0
     """Node budget for iterative deepening, or 0 to search in a single pass."""
     is_timed: Int = 0
-    """Whether the budget is an average over several moves, or a maximum for each move."""
+    """Whether the budget is an average over several moves rather than a maximum for each move."""
 
 
 @kernel(borrows=True, expand=True)
 def node_budget(
     params: SearchParams, legal: Int, factor: float, context: SearchContext
 ) -> tuple[float, float]:
-    """Return how many nodes a move should use, and how many it may use at most.
+    """Return the target and the maximum for the number of nodes that a move uses.
 
-    With a fixed node budget, both numbers equal the budget. A timed budget is an average. The next
-    `BALANCE_MOVES` moves compensate for an overrun, and share the budget that forced moves save.
+    With a fixed node budget, the target and the maximum equal the budget. A timed budget is an
+    average. The next `BALANCE_MOVES` moves make up for an overrun, or share the unused budget of
+    forced moves.
 
     Args:
         params: Search parameters.
@@ -387,7 +389,7 @@ def node_budget(
 
 @kernel(borrows=True, expand=True)
 def record_move(params: SearchParams, spent: float, breadth: float, context: SearchContext) -> None:
-    """Store how many nodes a move used, and its search tree's breadth, to plan the next move."""
+    """Store a move's node count and the breadth of its search tree, for planning the next move."""
     debt = context.overrun + spent / max(np.float64(params.budget), 1.0) - 1.0
     context.overrun = min(max(debt, BALANCE_MOVES * (1.0 - MAX_MOVE_FACTOR)), BALANCE_MOVES - 1.0)
     context.breadth = breadth
@@ -397,15 +399,15 @@ def record_move(params: SearchParams, spent: float, breadth: float, context: Sea
 def tree_breadth(nodes: float, cost: Int, context: SearchContext) -> float:
     """Return the breadth of a search tree: log2 of the node count at cost limit 0.
 
-    The breadth is extrapolated from the node count at the cost limit `cost`. This assumes that log2
-    of the node count grows by `context.growth` per cost unit.
+    The breadth is extrapolated from the node count at the cost limit `cost`. The extrapolation
+    assumes that log2 of the node count grows by `context.growth` per cost unit.
     """
     return np.float64(np.log2(max(nodes, 1.0)) - cost * context.growth)
 
 
 @kernel(borrows=True, expand=True)
 def affordable_cost(breadth: float, nodes: float, context: SearchContext) -> np.int64:
-    """Return the cost limit at which a search is expected to need `nodes` nodes, or -1."""
+    """Return the cost limit for a search of about `nodes` nodes, or -1 if there is none."""
     bits = np.log2(max(nodes, 1.0)) - breadth
     return np.int64(bits / context.growth) if bits >= 0.0 else np.int64(-1)
 
@@ -415,8 +417,8 @@ def first_cost_limit(optimum: float, params: SearchParams, context: SearchContex
     """Return the cost limit of the first iteration, or -1 to skip iterative deepening.
 
     Within a game, the limit is based on the breadth of the previous move's tree. If even a search
-    with a cost limit of 0 would exceed the budget, the move skips deepening, and its unused time is
-    added to the next move.
+    with a cost limit of 0 would need more than twice the budget, the move skips deepening, and
+    later moves share its unused time.
     """
     if params.is_timed == 0 or context.breadth <= 0.0:
         return np.int64(FIRST_COST_LIMIT)
@@ -452,7 +454,7 @@ def next_cost_limit(
 
 @kernel(borrows=True, expand=True)
 def time_factor(points: Points, values: Values, current: Values) -> float:
-    """Return the factor for a move's average budget, based on the last two iterations.
+    """Return the factor for a move's average budget, given the last two iterations.
 
     A move is easy if the best direction leads the second best by `EASY_MOVE_LEAD`. A move is hard
     if the best direction changed in the latest iteration.
@@ -514,7 +516,7 @@ def make_deepening(search_moves: Kernel) -> Callable[..., None]:
         used, previous, breadth = np.float64(legal), 0.0, context.breadth
         cost_limit = min(first_cost_limit(optimum, params, context), np.int64(params.max_cost))
         if cost_limit < 0 and legal > 1:
-            breadth -= 1.0 / BALANCE_MOVES  # to try deepening again a few moves later
+            breadth -= 1.0 / BALANCE_MOVES  # so that a later move tries deepening again
         while cost_limit >= 0 and used < maximum:
             node_limit = (
                 maximum - used if previous > 0.0 else FIRST_ITERATION_MAX_SHARE * (maximum - used)
@@ -567,7 +569,7 @@ def make_decide_kernel(choose: Kernel) -> Kernel:
         points: Points,
         current: Values,
     ) -> tuple[np.int64, np.int64, bool]:
-        """Search each legal move; return node and prune counts, and whether no search aborted."""
+        """Search each legal move; return node and prune counts, and whether all searches ended."""
         shares = (
             context.node_shares[0]
             + context.node_shares[1]
@@ -605,8 +607,7 @@ def make_decide_kernel(choose: Kernel) -> Kernel:
         Args:
             moves: Slides of the board.
             params: Search parameters.
-            context: Context of this thread. The search adds the nodes that it uses to
-                `total_nodes`.
+            context: Context of this thread. The search adds its node count to `total_nodes`.
             weights: Network weights.
             points: Receives the points of each slide, -1 if illegal; int64 `[4]`.
             values: Receives the values of the last completed iteration; float64 `[4]`.
@@ -693,7 +694,7 @@ def make_search(parts: Parts) -> Search:
             states: Game states, int64 `[games, STATE]`, updated in place.
             directions: Overwritten with the moves.
             keys: Generator key of each game's spawns, uint64 `[games]`.
-            params: Search parameters. `decide` describes this argument and those that follow.
+            params: Search parameters; see `decide` for this and the remaining arguments.
             contexts: The context of this thread, as an array of length 1.
             weights: Network weights.
             points: Points of the last slides.

@@ -1,8 +1,8 @@
 """Plan deterministic games with a beam search.
 
-Under an `EdgeSpawn` the move determines the spawn, so a whole game can be planned in advance. A
+With an `EdgeSpawn`, the move determines the spawn, so a whole game can be planned in advance. A
 beam search keeps only the best boards of each depth. Every move spawns the same tile, so all boards
-of the same depth have the same sum, and their values are comparable.
+of the same depth have the same sum and are comparable.
 
 A narrow beam is fast but eventually reaches a dead end. `BeamPlanner` then backtracks, a little
 further each time, and searches with a wider beam until the game can continue.
@@ -39,7 +39,7 @@ SEARCH_DEPTH = 8192
 """Number of moves that one search looks ahead."""
 
 DISCARDED_MOVES = 1024
-"""How many moves at the end of a search are discarded, because their consequences are unknown."""
+"""Number of moves discarded at the end of a search, because their consequences are unknown."""
 
 CHECKPOINT_MOVES = 512
 """Number of moves between checkpoints. The planner can backtrack only to a checkpoint."""
@@ -56,7 +56,11 @@ Values = NDArray[np.float64]
 ONE = np.uint64(1)
 ZERO = np.uint64(0)
 NONE = np.int64(-1)
-"""Points of an illegal slide. Points of legal slides may overflow if tiles are extremely large."""
+"""Points of an illegal slide.
+
+Code compares points with this value rather than with 0, because the points of extremely large tiles
+may overflow and become negative.
+"""
 
 
 class BeamSpec(NamedTuple):
@@ -210,7 +214,8 @@ def trace(history: NDArray[np.int32], last: int, moves: Cells) -> None:
 def search(start: Cells, width: int, moves: Cells, spec: BeamSpec) -> int:
     """Search at most ``moves.size`` moves ahead; return the depth reached.
 
-    The beam holds `width` boards. Writes the moves to the best board at this depth to `moves`.
+    The beam holds `width` boards. Stores the moves that lead to the best board at the greatest
+    depth in `moves`.
     """
     size = 4 * width
     beam = np.empty((width, start.size), np.uint8)
@@ -258,8 +263,8 @@ def board_after(start: Cells, moves: Cells, spec: BeamSpec) -> Cells:
 
 # --- planning ------------------------------------------------------------------------------------
 
-# Evaluation weights, in points. These weights were the best of a few hundred settings on 5x5 boards
-# with a beam width of 8.
+# Evaluation weights, in points: the best of a few hundred settings on 5x5 boards with a beam width
+# of 8.
 FALLOFF = 0.505
 """Factor by which a tile's value decreases from cell to cell along a snake-shaped path."""
 ROUGHNESS = 0.0023
@@ -273,12 +278,12 @@ EMPTY_BONUS = 14.21
 def longest_game(board: Board) -> int:
     """Return an upper bound on the number of moves in a game with an edge spawn of 2.
 
-    The starting board must not contain tiles other than 2. Number the tiles of the final board from
-    0 in the order in which they were created. When tile `i` was created, each of the `i` older
-    tiles occupied a cell, so ``n - i`` cells were available. With one available cell, a tile is at
-    most 2. With `c` available cells, the largest possible tile results from a merge. The second
-    tile was built with ``c - 1`` cells, so the merged tile is at most ``2**c``. The final sum is
-    therefore at most ``2**n + … + 2``, and each move adds 2.
+    The starting board must not contain tiles other than 2. Proof: number the tiles of the final
+    board from 0, in the order in which they were created. When tile `i` was created, each of the
+    `i` older tiles occupied a cell, so ``n - i`` cells were available. With one available cell, a
+    tile is at most 2. With `c` available cells, the largest possible tile results from a merge. The
+    second tile was built with ``c - 1`` cells, so the merged tile is at most ``2**c``. The final
+    sum is therefore at most ``2**n + … + 2``, and each move adds 2.
     """
     rows, columns = board.shape
     return (1 << rows * columns) - 1 - board.sum // 2
@@ -327,20 +332,20 @@ def spec_of(rules: Rules) -> BeamSpec:
 
 
 def search_moves(cells: Cells, width: int, depth: int, spec: BeamSpec) -> Cells:
-    """Return the moves to the best board within `depth` moves."""
+    """Return the moves that lead to the best board within `depth` moves."""
     moves = np.empty(depth, np.uint8)
     return moves[: search(cells, width, moves, spec)]
 
 
 def beam_search(board: Board, rules: Rules, *, width: int, depth: int) -> tuple[Direction, ...]:
-    """Return the moves from `board` to the best board that a beam search finds.
+    """Return the moves that lead from `board` to the best board that a beam search finds.
 
     Args:
         board: Starting board.
         rules: Rules with an edge spawn.
         width: Beam width, in boards per depth.
-        depth: Maximum number of moves. Fewer are returned if every line found ends the game
-            earlier.
+        depth: Maximum number of moves. The result is shorter if every line that the search finds
+            ends earlier.
 
     Raises:
         RulesError: If the spawn is random.
@@ -354,8 +359,8 @@ class BeamPlanner:
     """A plan for a deterministic game, extended step by step.
 
     The plan is the longest line found so far. The plan never gets shorter, and moves that have been
-    taken are final. The planner extends a separate trial line. When the trial line is longer than
-    the plan, it becomes the plan.
+    taken are final. The planner extends a separate trial line. A trial line that is longer than the
+    plan becomes the new plan.
 
     Attributes:
         board: Starting board.
@@ -434,7 +439,7 @@ class BeamPlanner:
             self._plan = line.copy()
 
     def _step_back(self, last: Cells) -> None:
-        """Backtrack after the moves `last` have led the trial line into a dead end."""
+        """Backtrack after the moves `last` have led to a dead end."""
         line = self._trial + last.tobytes()
         self._adopt(line)
         self._passed_depth = max(self._passed_depth, len(line) + SEARCH_DEPTH)

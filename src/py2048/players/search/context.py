@@ -42,12 +42,12 @@ an evaluation.
 """
 
 MAX_INDICES, MAX_PARTS, MAX_STAGES, MAX_BANDS = 1024, 16, 16, 32
-"""Maximum number of a network's active weights, cells per tuple, stages and bands."""
+"""Limits for networks: active weights, cells per tuple, stages and bands."""
 
 COSTS_PER_BIT = 4
-"""Cost units per bit of improbability, which is the resolution of path costs."""
+"""Cost units per bit of improbability (-log2 of the probability); path costs are whole numbers."""
 MOVE_COST = COSTS_PER_BIT
-"""Cost of each ply. It limits the length even of paths without random spawns."""
+"""Cost of each ply, which limits the length of paths even without random spawns."""
 NODE_GROWTH, DETERMINISTIC_NODE_GROWTH = 0.78, 1.58
 """Expected increase of log2(nodes) per bit of path cost.
 
@@ -108,7 +108,7 @@ class SearchContext:
     per_merged: Double  # Points per merge point.
     per_move: Double
     is_endless: Long  # Whether no tile ends the game.
-    ending_mask: ULong  # The bit of each rank that ends the game or band is set.
+    ending_mask: ULong  # Bit set of the ranks that end the game or the band.
     min_ending_points: Long  # Minimum points of a slide that creates an ending tile.
     win_value: Double  # Value of a board with a tile that ends the game or band.
     max_rank: ULong  # Largest rank that the evaluation distinguishes.
@@ -134,7 +134,7 @@ class SearchContext:
     stage_size: ULong
     step: Double  # points per unit of a weight
     bands: Long
-    band: Long  # Number of the root's band, counted from 1, or 0 if the root is in no band.
+    band: Long  # Number of the root's band, counted from 1, or 0 if the root belongs to no band.
     band_list: Annotated[Entries, BAND, MAX_BANDS]
     band_size: ULong  # weights per band
     band_step: Double
@@ -148,7 +148,7 @@ class SearchContext:
     breadth: Double  # `tree_breadth` of the last move, or 0 if unknown.
     overrun: Double  # Recent time overrun, in units of a move's budget.
     cuts: Long  # Number of paths pruned in this iteration.
-    generation: Long  # Incremented for each root move, which empties the table.
+    generation: Long  # Incremented for each root move, to empty the transposition table.
     arena: Annotated[Cells, np.uint8, ARENA_SLOTS, MAX_CELLS]
     indices: Annotated[Words, np.uint64, 1, MAX_INDICES + SPARE]
     table_size: ULong
@@ -212,7 +212,7 @@ def new_context(
     check_searchable(rules)
     contexts = cast("SearchContexts", np.zeros(1, CONTEXT).view(np.recarray))
     context, given = contexts[0], CompiledRules.of(rules)
-    # A table that is not used has one entry, so that kernels need no special case.
+    # Unused tables have one entry, so that kernels need no special case.
     context.table_size = context.cache_size = np.uint64(1)
     if depth > 2:
         context.table_size = np.uint64(1 << 16 if depth == 3 else TABLE_ENTRIES)
@@ -288,8 +288,8 @@ def _tables(heuristic: Heuristic, shape: tuple[int, int], length: int) -> Tables
 def _scale(rules: Rules) -> float:
     """Return how many points these rules give, on average, for one point of classic scoring.
 
-    Building a tile of rank `r` takes about ``2**r / 2`` moves. The merges earn ``2**r * (r - 1)``
-    points. The large tiles on a typical board have the rank 11.
+    Building a tile of rank `r` takes about ``2**r / 2`` moves. The merges for a tile of rank `r`
+    earn ``2**r * (r - 1)`` points in total. The large tiles on a typical board have the rank 11.
     """
     given = CompiledRules.of(rules)
     return 1.0 if given.merge_points else 0.1 if given.sum_points else 0.05

@@ -75,7 +75,7 @@ def heuristic_win_value(rules: Rules) -> float:
 
 
 def max_spawns(rules: Rules, board: Board) -> int:
-    """Return the maximum number of boards that a spawn can produce."""
+    """Return the largest number of boards that can follow any move on `board`."""
     slides = [board.slide(direction, rules.merging) for direction in board.legal_directions()]
     cells = [len(possible_cells(rules, slide.board, slide.direction)) for slide in slides]
     return len(rules.spawn_weights.pairs) * max(cells, default=0)

@@ -15,39 +15,39 @@ from py2048.players.search.context import COSTS_PER_BIT, MAX_LEVELS
 MAX_DEPTH = MAX_LEVELS
 UNLIMITED_NODES = 1 << 60
 UNLIMITED_COST = 1 << 14
-"""Cost limit for searches without a cutoff. It exceeds the cost of every path."""
+"""Cost limit for searches without a cutoff, higher than the cost of any path."""
 
 # Iterative deepening. A path's cost is -log2 of its probability, in units of COSTS_PER_BIT.
-FIRST_COST_LIMIT = 3 * COSTS_PER_BIT  # Two plies are searched if at least four cells are empty.
-MIN_COST_STEP = 3 * COSTS_PER_BIT // 2  # Smaller steps would repeat work without searching deeper.
-TARGET_NODE_SHARE = 0.6  # Less than 1, because estimates of node counts may be too low.
+FIRST_COST_LIMIT = 3 * COSTS_PER_BIT  # With four or more empty cells, the depth is two plies.
+MIN_COST_STEP = 3 * COSTS_PER_BIT // 2  # Smaller steps would repeat the search at the same depth.
+TARGET_NODE_SHARE = 0.6  # Share of the remaining nodes that the next iteration may use.
 MAX_ITERATION_GROWTH = 8.0  # Maximum ratio between the node counts of successive iterations.
-MAX_BRANCH_GROWTH = 2.0  # Factor by which a root move's node share may grow per iteration.
-FIRST_ITERATION_MAX_SHARE = 2 / 3  # If it is aborted, a shallower search must still fit.
-FIRST_ITERATION_TARGET_SHARE = 0.25  # Low, because the tree's size is uncertain.
+MAX_BRANCH_GROWTH = 2.0  # Maximum growth, per iteration, of a root move's share of the nodes.
+FIRST_ITERATION_MAX_SHARE = 2 / 3  # If the first iteration aborts, a shallower one must fit.
+FIRST_ITERATION_TARGET_SHARE = 0.25  # The node count of the first iteration is uncertain.
 
 # Time per move, relative to the average.
 EASY_MOVE_FACTOR, HARD_MOVE_FACTOR, MAX_MOVE_FACTOR = 0.3, 2.5, 3.0
-EASY_MOVE_LEAD = 0.005  # Relative lead of the best move for stopping early.
-BALANCE_MOVES = 8.0  # Number of moves over which an overrun is compensated.
+EASY_MOVE_LEAD = 0.005  # Relative lead of the best move from which a move counts as easy.
+BALANCE_MOVES = 8.0  # Number of moves over which an overrun is spread.
 
 INITIAL_NODES_PER_SECOND = 1e6
-SPEED_WINDOW_NODES = 20_000  # older measurements decay, because the machine's load changes
+SPEED_WINDOW_NODES = 20_000  # older measurements count less, because the machine's load changes
 
 
 @dataclass(frozen=True)
 class SearchLimits:
     """How far a search looks ahead.
 
-    With `nodes` or `ms` the search deepens iteratively until the budget is used up, and `depth`
-    is only an upper bound.
+    With `nodes` or `ms`, the search deepens iteratively until the budget is used up, and `depth` is
+    only an upper bound.
 
     Attributes:
-        depth: Plies to search. Defaults to `MAX_DEPTH` if `nodes` or `ms` is given, else to 2.
+        depth: Plies to search. Defaults to `MAX_DEPTH` if `nodes` or `ms` is given, otherwise to 2.
         nodes: Node budget per move. Multi-threaded searches may use up to twice this budget if the
             last iteration is aborted.
-        ms: Average CPU time per move in milliseconds. A single move may take three times as long,
-            and at least one ply is always searched.
+        ms: Average time per move in milliseconds; single-threaded searches measure CPU time. A
+            single move may take three times as long, and at least one ply is always searched.
         cutoff: Paths with a smaller probability are pruned. With 0, all paths are searched.
 
     Raises:
@@ -102,7 +102,7 @@ class SearchSpeed:
         self._seen = self._seconds = 0.0
 
     def record(self, nodes: int, seconds: float) -> None:
-        """Add a measurement; older measurements lose weight."""
+        """Add a measurement; older measurements count less."""
         kept = min(1.0, SPEED_WINDOW_NODES / max(self._seen, 1.0))
         self._seen, self._seconds = kept * self._seen + nodes, kept * self._seconds + seconds
         self.nodes_per_second = max(self._seen, 1.0) / max(self._seconds, 1e-7)

@@ -58,7 +58,7 @@ class SearchThread(NamedTuple):
 
     contexts: SearchContexts
     weights: Any
-    """The network's weights. For a network with bands, a pair of base weights and band weights."""
+    """The network's weights, or a pair of base weights and band weights if it has bands."""
 
 
 class Searcher:
@@ -163,8 +163,8 @@ class Searcher:
     def values(self, boards: NDArray[np.integer]) -> Values:
         """Evaluate afterstates without a search.
 
-        `py2048.envs.functional.afterstates` computes the afterstates of boards. A banded network
-        evaluates each afterstate with that afterstate's own band.
+        `py2048.envs.functional.afterstates` computes the afterstates of boards. A network with
+        bands evaluates each afterstate with the afterstate's own band.
 
         Args:
             boards: Exponents, as returned by environments, in the shape `[..., rows, columns]`.
@@ -205,7 +205,7 @@ class Searcher:
             cells: Board as ranks, which is overwritten with the final board.
             state: Game state, in the format of ``_expectimax_kernels.py``.
             key: Key of the random generator that draws the spawns.
-            max_moves: Maximum number of moves. A time limit can reduce this number.
+            max_moves: Maximum number of moves. With a time limit, the search may play fewer moves.
         """
         if self.limits.ms:
             max_moves = min(max_moves, int(SPEED_CHECK_MS / self.limits.ms) + 1)
@@ -224,8 +224,8 @@ class Searcher:
             keys: Generator key of each game's spawns, uint64 `[games]`.
         """
         pieces, game, nodes = [np.empty(0, np.uint8)], 0, 0
-        # Without a time limit and without lazily unpacked bands, one kernel call can play many
-        # games.
+        # One kernel call can play many games if there is no time limit and no bands are unpacked on
+        # demand.
         is_plain = len(self.workers) == 1 and not self.limits.ms and self._lazy_bands is None
         while game < len(boards):
             if states[game, kernels.OVER]:
@@ -280,7 +280,7 @@ class Searcher:
 
     @contextmanager
     def _loaded_bands(self, cells: Cells, max_moves: int = 0) -> Iterator[int]:
-        """Keep a board's bands unpacked. Yield how many moves can be made without other bands."""
+        """Keep a board's bands unpacked; yield the number of moves that need no other bands."""
         bands = self._lazy_bands
         if bands is None:
             yield max_moves
@@ -330,7 +330,7 @@ class Searcher:
         return values
 
     def _run_shared(self, work: Callable[[SearchThread, int, int], None], cells: Cells) -> None:
-        """Split boards among the threads, with the bands they need kept in memory."""
+        """Split boards among the threads; keep the bands that the boards need in memory."""
         parts = zip(self.workers, shares(len(cells), len(self.workers)), strict=True)
         bands = self._lazy_bands
         with bands.holding(bands.bands_of_boards(cells)) if bands else nullcontext():
@@ -364,7 +364,7 @@ class Searcher:
     def _play_limited(
         self, boards: NDArray[np.uint8], states: NDArray[np.int64], keys: Any, max_moves: int
     ) -> NDArray[np.uint8]:
-        """Continue games within the search limits. If several threads search, play one move."""
+        """Continue games within the search limits; multi-threaded searches play only one move."""
         if len(self.workers) == 1:
             return self._play(boards, states, keys, max_moves, self._params())
         points, values = self._rate_in_parallel(boards)
@@ -473,8 +473,8 @@ class SearchedGames(NamedTuple):
 def play_games(searcher: Searcher, seeds: Sequence[int]) -> SearchedGames:
     """Play one complete game per seed on the calling thread, mostly without the GIL.
 
-    Each game equals a `py2048.core.game.Game` with the same rules and seed, played with the moves
-    that `Searcher.rate` values most.
+    A `py2048.core.game.Game` with the same rules and seed gives the same game if it plays the move
+    with the highest value of `Searcher.rate` each time.
 
     Args:
         searcher: Search that chooses the moves.

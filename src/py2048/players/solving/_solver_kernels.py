@@ -2,7 +2,7 @@
 
 A layer holds all boards with the same tile sum. A board is identified by its *key*: its smallest
 symmetric image, scrambled by a bijection on the bits of the packed board. Keys are uniformly
-distributed. A lookup by a key's highest bits therefore takes about two memory accesses, and threads
+distributed. A lookup by a key's highest bits therefore takes about two memory accesses. Threads
 that process equal ranges of keys do equal amounts of work.
 
 If spawns are deterministic, afterstates already include the spawn. With deterministic spawns,
@@ -33,7 +33,7 @@ Values = NDArray[np.float64]
 Index = NDArray[np.uint32]
 
 MULTIPLIER = 0x9E3779B97F4A7C15
-"""Odd multiplier that scrambles keys. Odd numbers have an inverse modulo any power of two."""
+"""Multiplier that scrambles keys; odd numbers have an inverse modulo any power of two."""
 
 
 class SolverSpec(NamedTuple):
@@ -43,8 +43,8 @@ class SolverSpec(NamedTuple):
         rows: Number of rows.
         columns: Number of columns.
         cells: Mask of all cells.
-        across: Table of all possible row slides. Empty if a side is longer than four.
-        down: Table of all possible column slides. Empty if a side is longer than four.
+        across: Lookup table for row slides, or an empty array if a side is longer than four.
+        down: Lookup table for column slides, or an empty array if a side is longer than four.
         cascade: Whether a merged tile can merge again in the same slide.
         fixed: Whether the spawn is deterministic.
         landing: Candidate cells for a deterministic spawn, in the order of `CompiledRules.landing`.
@@ -54,7 +54,7 @@ class SolverSpec(NamedTuple):
         multiplier: Multiplier that scrambles a board into its key.
         inverse: Inverse of `multiplier`, for unscrambling a key.
         stop: Rank of the tile at which play stops, or 0.
-        stopped: Value of an afterstate at which play stops.
+        stopped: Value of afterstates at which play stops.
         merge_points: Points per merge point.
         legal_points: Points per legal move.
     """
@@ -120,7 +120,7 @@ def slide(board: Word, direction: Int, spec: SolverSpec) -> tuple[Word, np.int64
 
 @kernel(inline=True, borrows=True)
 def is_stopped(after: Word, spec: SolverSpec) -> bool:
-    """Return whether play stops at an afterstate because the move reached the final tile."""
+    """Return whether the last move created the tile at which play stops."""
     made = empty_cells(after ^ (spec.cells * spec.stop), spec.cells)
     return bool(spec.stop != ZERO and made != ZERO)
 
@@ -246,7 +246,7 @@ def expect(
         afters: Keys of the afterstates.
         spec: Rules and goal.
         tile: The spawned tile.
-        known: Index in which boards after the spawn are looked up.
+        known: Lookup table with the values of the boards after the spawn.
         out: The values, float64 with the shape of `afters`, to which the contribution is added.
         terms: Scratch space, float64 `[16]`.
     """

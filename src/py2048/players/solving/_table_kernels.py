@@ -1,15 +1,15 @@
 """Compiled operations on the positions in a layer of an endgame table.
 
-A position consists of an *arrangement* (the cells of the interchangeable large tiles) and a
-*filling* (the tiles on the other cells). A layer contains every position whose filling has a given
-tile sum. The index of a position is computed from the numbers of its arrangement and its filling,
-so positions are not stored.
+A position consists of an *arrangement* (the cells of the large tiles, which are interchangeable)
+and a *filling* (the tiles on the other cells). A layer contains every position whose filling has a
+given tile sum. The index of a position is computed from the numbers of its arrangement and its
+filling, so positions are not stored.
 
 The *code* of a filling consists of the ranks on its cells, four bits each, with the first cell in
 the lowest bits. The lower half of a code is called its *tail*, and the upper half its *head*.
-Fillings with the same sum are sorted by head, then by tail. The fillings are numbered in this
-order. A filling's number is the sum of two table entries: the number of the first filling with the
-same head, and the position of the tail among all tails with the same sum.
+Fillings with the same sum are numbered in the order of their heads, and then of their tails. A
+filling's number is the sum of two table entries: the number of the first filling with the same
+head, and the position of the tail among all tails with the same sum.
 
 Chances are integers in units of 1 / `CHANCE_ONE`, so their sums are exact in any order.
 """
@@ -45,7 +45,7 @@ Chances = NDArray[np.uint32]
 
 CHANCE_ONE = 1 << 31
 NOT_IN_FORMATION = np.uint32(0xFFFFFFFF)
-"""Stored in `TableSpec.numbers` if an arrangement does not belong to the formation."""
+"""Entry of `TableSpec.numbers` for arrangements outside the formation."""
 
 LEFT = np.uint64(0x0111011101110111)
 """Mask of all cells that have a right neighbour."""
@@ -59,15 +59,15 @@ class TableSpec(NamedTuple):
 
     Attributes:
         lines: Lookup table with the slide of every possible line. Large tiles do not merge.
-        goal: Mask of the cells on which the target counts.
+        goal: Mask of the cells on which the target tile may be built.
         target: A packed board with the target tile on every cell of `goal`.
         larges: For each arrangement, a packed board with only its large tiles.
         runs: Mask and left shift that move each run of adjacent cells from a code to the board,
             uint64 `[arrangements, runs, 2]`.
-        numbers: Number of the arrangement for each packed mask of large tiles, or
+        numbers: For each packed mask of large tiles, the number of the arrangement, or
             `NOT_IN_FORMATION`.
-        turns: Symmetry that maps each packed mask of large tiles to its arrangement: bit 0
-            transposes, bit 1 mirrors, bit 2 flips.
+        turns: For each packed mask of large tiles, the symmetry that maps the board to its
+            arrangement: bit 0 transposes, bit 1 mirrors, bit 2 flips.
         inside: Mask of all cells in a code.
         head: Number of bits by which a code is shifted right to get its head.
         tail: Mask that extracts the tail of a code.
@@ -109,14 +109,14 @@ class TableLayer(NamedTuple):
 
 
 class Successors(NamedTuple):
-    """The positions that can follow an afterstate when a tile spawns.
+    """The positions after a tile of one rank spawns on an afterstate.
 
     Attributes:
         rank: Rank of the tile.
         chance: Probability of the tile.
         fillings: Number of fillings in the layer that contains the successors.
-        starts: For each head, the index of its first filling in this layer.
-        chances: Chance of success from each position in this layer.
+        starts: For each head, the index of its first filling in the successors' layer.
+        chances: Chance of success from each position in the successors' layer.
     """
 
     rank: np.uint64
@@ -140,7 +140,7 @@ def scattered(code: Word, arrangement: Int, spec: TableSpec) -> Word:
 
 @kernel(inline=True, borrows=True)
 def gathered(board: Word, arrangement: Int, spec: TableSpec) -> Word:
-    """Encode the tiles of a board that are not large."""
+    """Encode the tiles of a board, except the large tiles."""
     code = ZERO
     for run in range(spec.runs.shape[1]):
         code |= (board >> spec.runs[arrangement, run, 1]) & spec.runs[arrangement, run, 0]
@@ -185,7 +185,7 @@ def place_of(code: Word, arrangement: Int, fillings: Int, starts: Numbers, spec:
 
 @kernel(inline=True, borrows=True)
 def is_made(board: Word, spec: TableSpec) -> bool:
-    """Return whether the target tile is on a cell where it counts."""
+    """Return whether the target tile is on one of the cells of `goal`."""
     return bool(empty_cells(board ^ spec.target, spec.goal) != ZERO)
 
 
@@ -267,7 +267,7 @@ def expect(
 def moved(
     board: Word, after: Word, arrangement: Int, layer: TableLayer, spec: TableSpec, afters: Chances
 ) -> Int:
-    """Return the chance of success after a move; 0 if it is illegal or breaks the formation."""
+    """Return the chance of success after a move, or 0 if it is illegal or breaks the formation."""
     if after == board:
         return 0
     large = large_cells(after)
@@ -286,7 +286,7 @@ def moved(
 def choose(
     first: Int, last: Int, layer: TableLayer, spec: TableSpec, afters: Chances, out: Chances
 ) -> None:
-    """Write the chance of each position: that of its best move, or 0 if no move is legal.
+    """Write the chance of each position under its best move, or 0 if no move is legal.
 
     Args:
         first: Start of the range, as in `expect`.

@@ -1,11 +1,11 @@
 """`DistilledMoves`: the best move on every reachable board, stored in a small file.
 
-A predictor ranks the moves on each board, and the file stores only where the predictor is wrong. A
-lookup first asks whether the predictor's first move is wrong. A *filter* answers "no" for most
-boards on which the move is right, and "maybe" for all other boards. For each "maybe", the file
-stores a *decision*, "yes" or "no". The more confident the predictor is, the more bits the filter
-uses. Confidence is the lead of the highest score over the second highest. If the decision is "yes",
-the question is repeated for the second move, and then for the third.
+A predictor ranks the moves on each board, and the file stores only the predictor's errors. A lookup
+first asks whether the predictor's first move is wrong. A *filter* answers "no" for most boards on
+which the move is right, and "maybe" for all other boards. For each "maybe", the file stores a
+*decision*, "yes" or "no". The more confident the predictor is, the more bits the filter uses.
+Confidence is the lead of the highest score over the second highest. If the decision is "yes", the
+question is repeated for the second move, and then for the third.
 
 The file does not contain any boards, so unreachable boards are not recognised. The move for an
 unreachable board may not be the best. ``scripts/make_best_moves.py`` builds the files.
@@ -36,14 +36,14 @@ from py2048.players.solving.goal import pack_board, refusal
 MAGIC = b"py2048 moves 1\n"
 """First bytes of a file.
 
-The rest of the file is the CRC-32 of all later bytes and the length of the header (4 bytes each),
-the JSON header, and the arrays (little-endian, compressed with zlib).
+The rest of the file consists of the CRC-32 of all later bytes (4 bytes), the length of the header
+(4 bytes), the JSON header, and the arrays (little-endian, compressed with zlib).
 """
 
 SHIPPED = Path(__file__).resolve().parent / "data"
 
 ALWAYS_RIGHT = 255
-"""Stored instead of a number of filter bits, for leads at which the predictor is always right."""
+"""Special number of filter bits for leads at which the predictor is always right."""
 
 QUESTIONS = 3
 BATCH_BOARDS = 1 << 14
@@ -58,7 +58,7 @@ ILLEGAL = np.int32(-(2**30))
 """Score of an illegal move."""
 
 ONLY_MOVE = np.int32(2**30)
-"""The lead on boards with a single legal move."""
+"""Value used as the lead on boards with a single legal move."""
 
 Words = NDArray[np.uint64]
 Bytes = NDArray[np.uint8]
@@ -156,10 +156,10 @@ class Retrieval:
     """A static map from keys to bits, stored without the keys.
 
     Each key is hashed to a window of 64 adjacent bits in a table, and to a subset of this window.
-    The XOR of the subset is the key's value. The table is the solution of a system of linear
-    equations with one equation per key [1]. The table is split into parts of a few thousand keys
-    each, and has a few percent more bits than keys. Keys that are not in the map yield pseudorandom
-    bits.
+    The XOR of the bits in the subset is the key's value. The table is the solution of a system of
+    linear equations with one equation per key [1]. The table is split into parts of a few thousand
+    keys each, and has a few percent more bits than keys. Keys that are not in the map yield
+    pseudorandom bits.
 
     [1] Dillinger & Walzer, "Ribbon filter: practically smaller than Bloom and Xor", 2021.
 
@@ -241,13 +241,13 @@ class Order:
         return np.where(others == ILLEGAL, ONLY_MOVE, scores - others)
 
     def keys(self, question: int, bit: int = 0) -> Words:
-        """Return keys for looking up each board's decision, or one bit of the filter."""
+        """Return the keys of each board's decision, or of one bit of the filter."""
         return self.boards << np.uint64(6) | np.uint64(question << 4 | bit)
 
 
 @dataclass(frozen=True, eq=False)
 class FilterPlan:
-    """How many filter bits to use, depending on the lead of the best score.
+    """The number of filter bits as a function of the best score's lead.
 
     Attributes:
         leads: Thresholds, ascending, int32.
@@ -297,7 +297,7 @@ class DistilledMoves:
     decisions: Retrieval
 
     def serves(self, rules: Rules) -> bool:
-        """Return whether these are also the best moves under the given rules."""
+        """Return whether the moves are also the best under the given rules."""
         return boards_key(rules) == boards_key(self.rules)
 
     def best(self, board: Board) -> Direction | None:
@@ -307,10 +307,10 @@ class DistilledMoves:
             board: A board with a tile sum of at most `covered`.
 
         Raises:
-            BoardError: If the board is obviously unreachable.
+            BoardError: If the board's sum or tiles show that the board is unreachable.
         """
         tiles = [tile for row in board.rows for tile in row]
-        # Every reachable board contains a tile that can be new.
+        # Every reachable board contains a start tile or the tile of the last spawn.
         new = {*self.rules.spawn_weights.tiles, *self.rules.start_weights.tiles}
         if board.sum > self.covered or not new.intersection(tiles):
             raise refusal(self.rules, board)

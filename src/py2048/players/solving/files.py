@@ -1,8 +1,9 @@
 """Read and write the solver's files: arrays with checksums, and files with a footer.
 
 An array file's name ends with the array's length and CRC-32. Files are written atomically.
-Solutions and tables are single files that begin and end with a magic number. A footer precedes the
-second magic number: JSON data, its CRC-32 and its length (8 bytes each, little-endian).
+Solutions and tables are single files that begin and end with a magic number. Before the second
+magic number is a footer: JSON data, followed by the CRC-32 and the length of the data (8 bytes
+each, little-endian).
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ Array = NDArray[Any]
 Keys = NDArray[np.uint64]
 Values = NDArray[np.float64]
 Name = tuple[str, int]
-"""Identifies an array by its kind and the tile sum of its boards."""
+"""Name of an array: its kind, and the tile sum of its boards."""
 
 _KEPT = "; what is solved so far is kept: give it room and run the command again"
 
@@ -42,7 +43,7 @@ _TYPES: dict[str, type[np.generic]] = {
     "blocks": np.uint8,
     "sizes": np.uint32,
 }
-"""Array types by kind. All other kinds of arrays contain keys."""
+"""Array types by kind. Arrays of all other kinds contain keys (uint64)."""
 
 
 def lookup_of(keys: Keys, values: Values, width: int) -> kernels.Lookup:
@@ -69,7 +70,7 @@ def sorted_unique(keys: Keys) -> Keys:
 
 
 def claim(folder: Path, plan: object) -> None:
-    """Create a folder for intermediate results, or reuse the folder if it has the same plan.
+    """Create a folder for intermediate results, or reuse the folder of the same plan.
 
     Raises:
         SolvingError: If the folder belongs to another plan or cannot be written.
@@ -136,7 +137,8 @@ class LayerStore:
     Args:
         memory: Maximum total size of the cached arrays in bytes. Ignored without a folder.
         folder: Folder to write to.
-        plan: Description of the problem. The folder must be empty or belong to the same plan.
+        plan: Description of the problem. The folder must be empty or have been created with the
+            same plan.
 
     Raises:
         SolvingError: If the folder belongs to another plan or cannot be written.
@@ -159,7 +161,7 @@ class LayerStore:
         return name in self._held or name in self._files
 
     def length(self, name: Name) -> int:
-        """Return the length of an array, or 0 if it does not exist."""
+        """Return the length of an array, or 0 if no array has this name."""
         if name in self._held:
             return len(self._held[name])
         return length_of(self._files[name]) if name in self._files else 0
@@ -175,7 +177,7 @@ class LayerStore:
         self._hold(name, array)
 
     def get(self, name: Name) -> Array:
-        """Return an array, or an empty array if it does not exist.
+        """Return an array, or an empty array if no array has this name.
 
         Raises:
             SolvingError: If the array's file is damaged.

@@ -1,7 +1,7 @@
-"""`Formation`: the cells of the large tiles on a 4x4 board while a smaller tile is built.
+"""`Formation`: where the large tiles stay on a 4x4 board while a smaller tile is built.
 
-`formations.toml` defines the built-in formations. Other files in the same format can define new
-formations.
+`formations.toml` defines the built-in formations. Users can define their own formations in TOML
+files of the same format.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Mask = int
 
 @dataclass(frozen=True)
 class Formation:
-    """The cells of the large tiles while a smaller tile is built.
+    """The cells on which the large tiles stay while a smaller tile is built.
 
     Large tiles are interchangeable and never merge. A position is lost if no move is legal. After a
     slide, a position is also lost if the large tiles match no arrangement in `locks`, or if the sum
@@ -113,7 +113,7 @@ class Formation:
 
     @property
     def is_goal_everywhere(self) -> bool:
-        """Whether the target counts on every cell."""
+        """Whether the target tile may be built on any cell."""
         return self.goal == (1 << CELLS) - 1
 
     @cached_property
@@ -128,7 +128,7 @@ class Formation:
 
     @cached_property
     def arrangements(self) -> dict[Mask, tuple[Mask, int]]:
-        """Maps each allowed set of large-tile cells to its canonical image and a symmetry."""
+        """Each allowed set of large-tile cells, with its canonical image and a symmetry."""
         masks = {
             sum(1 << cell for cell in chosen) for chosen in combinations(range(CELLS), self.larges)
         }

@@ -84,8 +84,8 @@ class Problem:
         spec: The rules and the goal, encoded for the kernels.
         spawns: Tiles that can spawn, ascending.
         tiles: Tiles that do not end the game when they spawn.
-        boards: Starting boards, all equally likely. Without starting boards, the rules draw the
-            start.
+        boards: Starting boards, all equally likely. If the sequence is empty, the rules determine
+            the starting boards.
         for_points: Whether the goal is to maximise points, rather than to reach a tile.
 
     Raises:
@@ -179,7 +179,7 @@ class Problem:
         return np.uint64(pack_board(board))
 
     def starts(self) -> dict[Board, Fraction]:
-        """Return the probability of each starting position; symmetric positions are merged.
+        """Return the starting positions and their probabilities; symmetric positions are merged.
 
         Raises:
             SolvingError: If there are too many starting positions.
@@ -240,7 +240,7 @@ class Problem:
         return float(self.is_reached(rank)) if rank >= self._stop else None
 
     def _named(self, board: Board) -> Board:
-        """Return the representative of a board's symmetric images."""
+        """Return the board's canonical image, or the board itself if spawns are deterministic."""
         return board if self.compiled.is_fixed else Board(canonical(board.rows))
 
 

@@ -26,7 +26,7 @@ Longs = NDArray[np.int64]
 ALL_CELLS = 0x1111111111111111
 
 LARGE = 15
-"""Rank that stands for any large tile."""
+"""Rank that represents all large tiles."""
 
 TARGETS = 16, 4096
 """Smallest and largest target."""
@@ -34,7 +34,7 @@ TARGETS = 16, 4096
 
 @dataclass(frozen=True)
 class _Part:
-    """Fillings of a few consecutive cells, with half of each filling's tile sum."""
+    """All fillings of some consecutive cells, and half the tile sum of each filling."""
 
     codes: Words
     halves: Longs
@@ -82,7 +82,8 @@ class Positions:
         self._check()
         self.limit, self.reach = self._sums()
         most, rank = self.reach // 2, target.bit_length() - 1
-        # If the target counts on every cell, play stops at the target, so no board has its rank.
+        # If the target may be built on any cell, play stops at the target, so no board contains the
+        # target.
         ranks = rank if formation.is_goal_everywhere else rank + 1
         self._low = formation.free // 2
         self._tails = _Part.of(self._low, ranks, most).ordered(by_sum=True)
@@ -107,7 +108,7 @@ class Positions:
     def _sums(self) -> tuple[int, int]:
         """Return `limit` and `reach`.
 
-        If the target counts only on some cells, the other cells may contain at most one target
+        If the target must be built on certain cells, the other cells may contain at most one target
         tile.
         """
         limit = self.target + self.formation.slack
@@ -181,7 +182,7 @@ class Positions:
 
     @property
     def count(self) -> int:
-        """Number of positions after a slide, excluding positions where play stops."""
+        """Number of positions in which the small tiles sum to at most `limit`."""
         return sum(self.sizes[: self.limit // 2 + 1])
 
     def _layer(self, total: int) -> TableLayer:
@@ -221,7 +222,7 @@ class Positions:
         return int(kernels.find(np.uint64(board), self.layer(self.sum_of(board)), self.spec))
 
     def is_made(self, board: int) -> bool:
-        """Return whether the target tile is on one of the cells where it counts."""
+        """Return whether the target tile is on one of the cells where it may be built."""
         apart = board ^ int(self.spec.target)
         apart |= apart >> 1
         apart |= apart >> 2
@@ -247,8 +248,8 @@ def _larges(mask: int) -> int:
 def masked_lines(merging: Merging) -> Words:
     """Return a read-only line table in which tiles of rank 15 never merge."""
     usual, lines = line_table(SIDE, merging), np.arange(1 << 16, dtype=np.uint64)
-    # Every second large tile in a line is replaced with rank 14, which is otherwise unused, so that
-    # adjacent large tiles never merge.
+    # Replace every second large tile in a line with the unused rank 14, so that adjacent large
+    # tiles never merge.
     disguised, odd = lines.copy(), np.zeros(len(lines), bool)
     for cell in range(SIDE):
         is_large = lines >> np.uint64(4 * cell) & np.uint64(15) == LARGE

@@ -1,7 +1,7 @@
 """Distributed solver, which splits layers into shards on a shared file system.
 
-The keys of a layer are split into equal ranges, called *shards*. There are two kinds of tasks,
-which read only complete files:
+The keys of a layer are split into equal ranges, called *shards*. The solver runs two kinds of
+tasks, which only read complete files:
 
 - Forward: collect the shard's keys from the shards of earlier layers. Write the shard's boards and,
   for each edge to a later layer, the successors of these boards.
@@ -71,7 +71,7 @@ class Workers(Protocol):
         ...
 
     def run(self, tasks: Sequence[Task], /) -> list[Any]:
-        """Run picklable tasks and return the results. If a process dies, its task is retried."""
+        """Run picklable tasks and return the results; retry the task of a process that dies."""
         ...
 
 
@@ -90,8 +90,8 @@ def solve_sharded(
         workers: Pool of processes.
         rules: See `py2048.players.solving.solve`.
         goal: See `py2048.players.solving.solve`.
-        save: File for the solution, in a folder that all workers share. Until the file is complete,
-            finished shards are kept in a folder next to it, and the same call resumes an
+        save: File for the solution, in a folder that all workers share. Finished shards are kept in
+            a folder next to this file until the file is complete. Repeating the call resumes an
             interrupted run.
         memory: Approximate memory limit per task in bytes.
         progress: Called after each layer.
@@ -250,7 +250,7 @@ def find(plan: Plan, shard: Shard, sources: Sequence[Path], starts: Keys) -> lis
 
 
 def successors(plan: Plan, edge: Edge, keys: Keys) -> Keys:
-    """Return the keys of the successors that an edge (a slide or a spawn) gives."""
+    """Return the keys of all successors along an edge (a slide or a spawn)."""
     problem, expand, room = plan.problem, kernels.slide_all, 4
     if edge.tile:
         rank = np.uint64(edge.tile.bit_length() - 1)
@@ -260,7 +260,7 @@ def successors(plan: Plan, edge: Edge, keys: Keys) -> Keys:
 
 
 def find_again(plan: Plan, shard: Shard, edge: Edge, keys: Path) -> list[Path]:
-    """Write the successors that a single edge (a slide or a spawn) gives for a shard."""
+    """Write the successors of a shard along a single edge (a slide or a spawn)."""
     return [shard.write(plan, edge.found, successors(plan, edge, read_array(keys)))]
 
 
@@ -271,15 +271,15 @@ def evaluate(
     later: Mapping[int, tuple[Path, Sequence[Path]]],
     earlier: Mapping[Edge, Sequence[Path]],
 ) -> list[Path]:
-    """Run a backward task: write the answers for earlier shards, then a shard's values.
+    """Run the backward task of one shard: write answers for earlier shards, then its own values.
 
     Args:
         plan: The problem to solve and the folder that all processes share.
         shard: The shard.
         keys: File with the shard's keys.
-        later: Files by spawned tile (0 for a slide): the file with the shard's successors, and the
+        later: For each spawned tile (0 for a slide), the file with the shard's successors and the
             files with the later layer's answers.
-        earlier: Files by edge. They contain the successors that the earlier layer's shards found.
+        earlier: For each edge, the files of successors that the shards of the earlier layer wrote.
     """
     boards = read_array(keys)
     known = {tile: successor_values(plan, shard, *files) for tile, files in later.items()}
@@ -314,7 +314,7 @@ def successor_values(
 def answers_for(
     plan: Plan, shard: Shard, keys: Keys, values: Values, found: Sequence[Path]
 ) -> Array:
-    """For each shard of the source layer, return the values of its successors in this shard."""
+    """Return the values that each shard of the source layer needs from this shard."""
     wanted = [shard.cut(array, plan.width) for array in map(mapped, found)]
     lengths = [len(wanted) + 1, *map(len, wanted)]
     places = np.cumsum(lengths, dtype=np.int64).view(np.uint64)
@@ -325,7 +325,7 @@ def answers_for(
 def count(plan: Plan, keys: Path, values: Path) -> tuple[int, float]:
     """Verify a shard; return the number of its boards and the largest absolute value.
 
-    The number includes all symmetric images of a board.
+    Symmetric boards are counted separately.
     """
     images, boards = np.empty(8, np.uint64), read_array(keys)
     largest = np.abs(read_array(values)).max(initial=0.0)
@@ -356,7 +356,7 @@ class ShardFiles:
         return [path for path in self._shards.get(name, []) if path is not None]
 
     def shards(self, name: str) -> int:
-        """Return the number of shards of the files with this name, or 0 if there are none."""
+        """Return the number of shards of the array `name`, or 0 if there are no files."""
         return len(self._shards.get(name, []))
 
     def missing(self, name: str, shards: int) -> list[int]:
@@ -429,7 +429,7 @@ class _ShardedSolver:
     # --- values backward -------------------------------------------------------------------------
 
     def _evaluate(self, layer: LayerName) -> None:
-        """Compute a layer's values, unless everything derived from them already exists."""
+        """Compute a layer's values, unless all files derived from them already exist."""
         files, edges = self._files, self._plan.edges_from(layer)
         asking = [edge for edge in self._plan.edges_to(layer) if files.of(str(edge.source))]
         # The values of afterstates are stored only in `answers` files, which are deleted after use.
@@ -452,7 +452,7 @@ class _ShardedSolver:
     def _evaluations(
         self, layer: LayerName, edges: Sequence[Edge], asking: Sequence[Edge], last: str
     ) -> list[Task]:
-        """Return a task for each shard that has no `last` file yet."""
+        """Return an evaluation task for each shard without a file named `last`."""
         files, keys = self._files, self._files.of(str(layer))
         earlier = {edge: files.of(edge.found) for edge in asking}
         return [
@@ -474,7 +474,7 @@ class _ShardedSolver:
             self._files.add(paths)
 
     def _count(self, totals: Sequence[int]) -> tuple[list[LayerCount], float]:
-        """Return the number of boards in each layer, and the largest value."""
+        """Return the number of boards in each layer, and the largest absolute value."""
         files, counts, largest = self._files, list[LayerCount](), 0.0
         pairs = [
             list(zip(files.of(f"before-{total}"), files.of(f"values-{total}"), strict=True))

@@ -30,8 +30,8 @@ from py2048.players.solving.goal import Goal, Problem, refusal
 MAGIC = b"py2048 solution 1\n"
 """First and last bytes of a solution file.
 
-The file contains the keys (uint64) and values (float64) of each layer, little-endian, and then a
-JSON footer with its CRC-32 and length in 8 bytes each.
+The file contains the keys (uint64) and values (float64) of each layer, little-endian. A JSON footer
+follows, with its CRC-32 and its length in 8 bytes each.
 """
 
 DEFAULT_CACHED_BYTES = 1 << 30
@@ -42,7 +42,7 @@ class Arrays(Protocol):
     """Source of layer arrays."""
 
     def get(self, name: Name, /) -> Array:
-        """Return an array, or an empty array if it does not exist."""
+        """Return an array, or an empty array if no array has this name."""
         ...
 
 
@@ -66,7 +66,7 @@ class StartValue:
     """Value of a starting position.
 
     Attributes:
-        board: The starting board, which stands for all of its symmetric images.
+        board: The starting board, which represents all of its symmetric images.
         chance: Probability that a game starts with this board or any of its images.
         value: The value of this position under perfect play. If the score is the board's sum, the
             value includes the starting tiles.
@@ -109,7 +109,8 @@ class SolvingProgress:
 class Solution:
     """The exact values of all positions, for one set of rules and one goal.
 
-    A value is either the expected score of perfect play, or its probability of reaching a tile.
+    A value is either the expected score of perfect play, or the probability that perfect play
+    reaches a tile.
 
     Attributes:
         problem: The rules and the goal, encoded for the kernels.

@@ -1,11 +1,11 @@
-"""The solver, which enumerates boards layer by layer and then evaluates them backward.
+"""Solve games exactly: enumerate boards layer by layer, then evaluate them backward.
 
 A layer holds all boards with the same tile sum. A slide keeps the sum, and a new tile increases it.
-The boards of a layer are therefore found from a few layers with smaller sums, and their values from
-a few layers with larger sums. Each step depends only on complete layers, so an interrupted run can
-be resumed.
+The boards of a layer therefore follow from a few layers with smaller sums. The values of a layer
+follow from a few layers with larger sums. Each step depends only on complete layers, so an
+interrupted run can be resumed.
 
-These layers are called *ages* in T. Kaneko and S. Yamashita, "Strongly Solving 2048 4x3", 2025,
+The layers are called *ages* in Kaneko & Yamashita, "Strongly Solving 2048 4x3", 2025,
 arXiv:2510.04580.
 """
 
@@ -28,10 +28,10 @@ from py2048.players.solving.goal import Goal, Problem
 from py2048.players.solving.solution import Arrays, LayerCount, Solution, SolvingProgress
 
 BATCH_BOARDS = 1 << 15
-"""Number of boards expanded at once. Their successors fit into the CPU cache."""
+"""Number of boards expanded at once, so that their successors fit into the CPU cache."""
 
 MIN_BOARDS_PER_THREAD = 1 << 13
-"""Minimum number of boards per thread, below which a thread costs more than it saves."""
+"""Minimum number of boards per thread; with fewer, a thread costs more time than it saves."""
 
 DEFAULT_MEMORY = 4 << 30
 
@@ -54,8 +54,8 @@ def solve(
         memory: Approximate memory limit in bytes if `save` is given. Layers that do not fit are
             kept on disk.
         threads: Number of threads, by default one per processor.
-        save: File for the solution. Until the file is complete, finished layers are kept in a
-            folder next to it, and the same call resumes an interrupted run.
+        save: File for the solution. Finished layers are kept in a folder next to this file until
+            the file is complete. Repeating the call resumes an interrupted run.
         progress: Called after each layer.
 
     Raises:
@@ -90,7 +90,7 @@ def save_and_reload(
 
 
 class LayerLoops:
-    """The loops over a solver's layers. The loops measure the solving time and report the progress.
+    """The loops over a solver's layers, which measure the solving time and report progress.
 
     Args:
         progress: Called after each layer, or None.
@@ -148,7 +148,7 @@ class LayerLoops:
 
         The rounding error of each operation is at most half an ulp of `largest`. The error of a
         layer is the error of the layers with larger sums, plus the error of its own operations on a
-        board. Expectations and maxima do not increase errors.
+        board. Computing expectations and maxima does not increase earlier errors.
         """
         operations = problem.rules.cells + 4 * len(problem.spawns) + 2
         error = len(counts) * operations * largest * 2.0**-53
@@ -156,7 +156,7 @@ class LayerLoops:
 
 
 def start_keys(problem: Problem) -> dict[int, Keys]:
-    """Return the keys of the starting boards on which play continues, by tile sum."""
+    """Return the keys of the starting boards where play does not stop, by tile sum."""
     found: dict[int, list[np.uint64]] = {}
     for board in problem.starts():
         if problem.stopped_value(board) is None:

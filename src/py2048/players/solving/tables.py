@@ -1,4 +1,4 @@
-"""Endgame tables, which contain the chance of reaching a tile from every position of a formation.
+"""Endgame tables: the chance of reaching a tile from every position of a formation.
 
 The chance of an afterstate is the average over all spawns, assuming the best move after each spawn.
 Layers are computed in descending order of their sums, as in the solver. A file contains a chance
@@ -46,10 +46,10 @@ STORED_ONE = 65535
 MAX_CACHED_BLOCKS = 256
 
 MIN_POSITIONS_PER_THREAD = 1 << 14
-"""Minimum number of positions per thread, below which a thread costs more than it saves."""
+"""Minimum number of positions per thread; with fewer, a thread costs more time than it saves."""
 
 MIN_CHANCE = 0.5
-"""Chances below this are ignored, because leaving the formation may be the better move."""
+"""Minimum chance of a useful result; with lower chances, leaving the formation may be better."""
 
 
 class EndingTable:
@@ -63,9 +63,10 @@ class EndingTable:
     """
 
     error = 0.6 / STORED_ONE
-    """Upper bound for the rounding error of any chance.
+    """Upper bound for the rounding error of a stored probability.
 
-    The error is half a unit of the stored numbers, plus half a unit of `CHANCE_ONE` per layer.
+    Storing a probability rounds it by at most half a unit of the file's integers. Each solved layer
+    has also rounded it by at most half a unit of `CHANCE_ONE`.
     """
 
     def __init__(self, path: Path, positions: Positions, check: int) -> None:
@@ -90,7 +91,8 @@ class EndingTable:
 
         Raises:
             RulesError: If `rules` are invalid.
-            SolvingError: If the file is missing or damaged, or its chances are wrong under `rules`.
+            SolvingError: If the file is missing or damaged, or its chances do not apply under
+                `rules`.
         """
         file = Path(path)
         if (about := read_footer(file, MAGIC)) is None:
@@ -112,7 +114,7 @@ class EndingTable:
 
     @property
     def positions(self) -> int:
-        """Number of positions, including those that no slide produces."""
+        """Number of positions in the table, including positions that no slide can produce."""
         return self._positions.count
 
     def serves(self, rules: Rules) -> bool:
@@ -200,7 +202,7 @@ class EndingTable:
         return views
 
     def _views(self, board: Board) -> list[tuple[int, int]]:
-        """Return the packed board with each symmetry that makes it match the formation."""
+        """Return each way to match the board to the formation, as a packed board and a symmetry."""
         return [
             (packed, turn)
             for packed in self._masked(board)
@@ -315,7 +317,7 @@ class Ending(NamedTuple):
     Attributes:
         table: Name of the table, such as ``L3-256``.
         target: Tile to reach.
-        chances: Chance of success after each legal move. It is 0 if the move breaks the formation.
+        chances: Chance of success after each legal move, or 0 if the move breaks the formation.
     """
 
     table: str
@@ -375,7 +377,7 @@ def build_table(
 ) -> EndingTable:
     """Build the table of a formation and write it to a file.
 
-    Until the file is complete, finished layers are kept in a folder next to the file, and the same
+    Finished layers are kept in a folder next to the file until the file is complete. Repeating the
     call resumes an interrupted run.
 
     Args:

@@ -40,7 +40,7 @@ from py2048.server.site.reviews import review_answer
 
 Json = dict[str, Any]
 JSON, NDJSON = "application/json", "application/x-ndjson"
-_KEEPALIVE_S = 10.0  # Interval of empty lines while a stream has no events.
+_KEEPALIVE_S = 10.0  # Interval at which empty lines are sent while a stream has no events.
 MAX_TURNS = 50_000  # Longer records are not verified.
 _MAX_TILE = 2**60
 STATUS = {"not_yours": 403, "mode": 403, "sealed": 403, "off": 403, "unknown_game": 404, "gap": 409,
@@ -219,7 +219,7 @@ class GameStream(StreamingResponse):
     """
 
     def __init__(self, api: Api, room: Room, request: UserRequest) -> None:
-        # The second header turns off the buffering of nginx.
+        # The second header disables response buffering in nginx.
         headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
         super().__init__(self._lines(), headers=headers, media_type=NDJSON)
         self._api, self._room, self._address = api, room, request.address
@@ -278,7 +278,7 @@ def _answer(answer: object, status: int = 200) -> Response:
 
 
 async def _body(request: UserRequest, kind: type[msgspec.Struct]) -> msgspec.Struct:
-    """Return the body of a request, decoded to a type.
+    """Return the body of a request, decoded to an instance of `kind`.
 
     Raises:
         HTTPException: If the body is not JSON.

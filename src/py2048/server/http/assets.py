@@ -31,7 +31,6 @@ _TYPES = {
     ".js": "text/javascript",
     ".png": "image/png",
     ".svg": "image/svg+xml",
-    ".ttf": "font/ttf",
     ".webmanifest": "application/manifest+json",
 }
 

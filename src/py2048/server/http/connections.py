@@ -58,7 +58,10 @@ class Connections:
         self._idle: OrderedDict[_Droppable, str] = OrderedDict()  # longest idle first
 
     def enter(self, connection: _Droppable, host: str) -> bool:
-        """Add an idle connection; return False if a limit is reached and none can be dropped."""
+        """Add an idle connection, dropping another idle connection if a limit is reached.
+
+        Returns False if there is no idle connection to drop.
+        """
         network = network_of(host)
         is_crowded = self._counts[network] >= self._max_each and not self._is_proxy(host)
         if is_crowded or len(self._networks) >= self._max:

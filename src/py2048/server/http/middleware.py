@@ -43,7 +43,7 @@ _UNCOMPRESSED = ("/account", SOCKET_PATH)  # compressed secrets leak through the
 _SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
-    "font-src 'self'; connect-src 'self'; manifest-src 'self'; worker-src 'self'; "
+    "font-src data:; connect-src 'self'; manifest-src 'self'; worker-src 'self'; "
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
 _HEADERS = {
@@ -160,8 +160,8 @@ class SecurityMiddleware:
     def _cross_site_fault(self, headers: Headers) -> str | None:
         """Return why a request counts as cross-site, or None if the request is acceptable.
 
-        Websites cannot forge these headers. Programs other than browsers may omit the headers, but
-        do not have a visitor's cookies.
+        Websites cannot forge these headers. Programs other than browsers may omit these headers,
+        but they do not have a visitor's cookies.
         """
         if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
             return "this request comes from another site"

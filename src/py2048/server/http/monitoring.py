@@ -137,7 +137,7 @@ class Metrics:
         }
 
     def gauge(self, name: str, meaning: str, value: Callable[[], float]) -> None:
-        """Register a gauge. The values of all workers are added."""
+        """Register a gauge. The values of all workers are summed."""
         self._gauges.append((self._gauge(name, meaning), value))
 
     def _gauge(self, name: str, meaning: str) -> Gauge:

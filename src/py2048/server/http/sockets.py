@@ -16,7 +16,7 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from py2048.server.http.connections import SOCKET, Connections
 from py2048.server.http.limits import TokenBuckets
 
-_CHUNK = 512  # Number of bytes parsed per token, enough for fewer than 100 frames.
+_CHUNK = 512  # Number of bytes parsed per token. A chunk of this size holds fewer than 100 frames.
 _TEXT = 0x81  # First byte of an unfragmented text frame.
 _MIN_PAUSE_S = 0.05  # Limits how often an address's sockets poll for tokens.
 
@@ -35,7 +35,8 @@ class SocketConnection(WebSocketsSansIOProtocol):
 
     Attributes:
         take_now: Function that tries to handle a text message without waiting, and returns whether
-            it succeeded. Only called if no other messages are queued; uvicorn queues the rest.
+            it succeeded. The function is called only if no other messages are queued, and uvicorn
+            queues all other messages.
     """
 
     take_now: Callable[[bytes], bool] = staticmethod(lambda _message: False)
@@ -57,7 +58,7 @@ class SocketConnection(WebSocketsSansIOProtocol):
         self._connections.mark_busy(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Unregister the connection, and free its player without the garbage collector."""
+        """Unregister the connection, and break the reference cycle through `take_now`."""
         self._timer.cancel()
         self._connections.leave(self)
         super().connection_lost(exc)
@@ -67,7 +68,8 @@ class SocketConnection(WebSocketsSansIOProtocol):
         """Parse data while tokens are left. Drop clients that send data during the handshake."""
         if not self.handshake_initiated:
             super().data_received(data)
-        elif not self.handshake_complete:  # browsers wait, and uvicorn mishandles early data
+        elif not self.handshake_complete:
+            # Browsers wait for the handshake, and uvicorn mishandles data that arrives earlier.
             self.drop()
         else:
             self._unread += data
@@ -82,7 +84,7 @@ class SocketConnection(WebSocketsSansIOProtocol):
             if wait_s := self._meter.take(self._address):
                 self._is_throttled = True
                 self.transport.pause_reading()
-                # Because of the jitter, the sockets of an address take turns.
+                # Because the pauses are random, the sockets of an address take turns.
                 pause_s = random.uniform(1, 2) * max(wait_s, _MIN_PAUSE_S)
                 self._timer = self.loop.call_later(pause_s, self._parse)
                 return
@@ -101,7 +103,10 @@ class SocketConnection(WebSocketsSansIOProtocol):
         super().handle_events()
 
     def send_receive_event_to_app(self) -> None:
-        """Pass the message to `take_now` if it arrived alone. Queue it if it is not handled."""
+        """Pass a message to `take_now` if no other messages are queued.
+
+        Messages that `take_now` does not handle are queued.
+        """
         is_alone = self._frames == 1 and not self._unread and self.queue.empty()
         is_text = self.curr_msg_data_type == "text"
         if not (is_alone and is_text and self.take_now(b"".join(self.frames))):
@@ -133,7 +138,8 @@ class SocketConnection(WebSocketsSansIOProtocol):
         is_open = self.conn.state.name == "OPEN" and not self.transport.is_closing()
         if not (is_open and self.writable.is_set() and size < 1 << 16):
             return False
-        # Without extensions, a server's text frame is its opcode and length, then the text.
+        # A text frame that a server sends without compression consists of an opcode, a length and
+        # the text.
         head = bytes((_TEXT, size)) if size < 126 else bytes((_TEXT, 126)) + size.to_bytes(2)
         self.transport.write(head + frame)
         return True

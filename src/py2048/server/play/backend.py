@@ -82,7 +82,7 @@ class Backend:
         return bool(notices and notices.fault)
 
     async def ready(self) -> Rooms:
-        """Wait until the store is open, or raise the error that prevents this.
+        """Wait until the store is open, and return the rooms.
 
         Raises:
             StorageError: If the store cannot be opened.
@@ -111,7 +111,7 @@ class Backend:
         return await self._admission.do(door, caller, _with_games, self._database, call, *args)
 
     async def write(self, door: str, caller: Caller, call: Callable[..., _T], *args: object) -> _T:
-        """Run a call in a thread of this process; pass it the game service.
+        """Call a function with the game service, in a thread of this process.
 
         Raises:
             ActionRejected: If the address has used up its processor time (``busy``).
@@ -123,8 +123,8 @@ class Backend:
         """Check that the store works by writing to it, at most once a second.
 
         Raises:
-            StorageError: If the write fails, or takes too long (``slow``). A locked store counts as
-                slow until a write has given up waiting for the lock.
+            StorageError: If the write fails, or takes too long (``slow``). While the store is
+                locked, the check reports ``slow`` until a write has stopped waiting for the lock.
         """
         try:
             await asyncio.wait_for(self._checks.get("writable", self._check), _CHECK_TIMEOUT_S)
@@ -141,7 +141,7 @@ class Backend:
         self._late_fault = StorageError("the store does not answer", "slow")
 
     async def open(self) -> Rooms:
-        """Open the store, and retry until this succeeds."""
+        """Open the store, and retry until the store is open."""
         with suppress(TimeoutError):
             await asyncio.wait_for(self._wanted.wait(), _OPEN_DELAY_S)
         wait_s = _FIRST_RETRY_S

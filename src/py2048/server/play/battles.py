@@ -1,8 +1,8 @@
-"""Battles: two to eight players start together on the same tiles and play for some minutes.
+"""Battles: two to eight players start together on the same tiles and play for a few minutes.
 
 All games of a battle draw their tiles from the same secret, as daily games do, so the same moves
 get the same tiles. Battles do not count on any leaderboard, because players see each other's
-boards. When the time is up, each game becomes a record in its current position.
+boards. When the time is up, each game ends in its current position and is saved as a record.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def start(games: GameService, battle_id: str, account: str) -> str:
     """Start a battle with a countdown. Only the player in the lowest seat can start the battle.
 
     Returns:
-        The path of that player's board.
+        The path of the starting player's board.
 
     Raises:
         AccountError: If another player has to start the battle, or the battle has too few players.
@@ -227,7 +227,7 @@ def rematch(games: GameService, battle_id: str, account: str) -> str:
 def players_of(
     games: GameService, battle: Battle, live: Mapping[str, OnlineGame] | None = None
 ) -> list[schema.BattlePlayerInfo]:
-    """Return the standings of a battle, best first. Before the start, order them by seat.
+    """Return the standings of a battle, best first. Before the start, players are ordered by seat.
 
     Args:
         games: The game service.

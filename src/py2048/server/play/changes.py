@@ -5,7 +5,7 @@ Durable moves are cheap because the changes of many games are saved in one trans
 Processes notify each other through PostgreSQL. A game has no owner: any process may play a move in
 any game. Correctness does not depend on notices, because the database accepts a change only from a
 process that knows the latest revision (see ``docs/decisions/no-owner.md``). A notice lists
-revisions of games. A process in which one of these games is open reads the new turns from the
+revisions of games. A process in which a listed game is open reads that game's new turns from the
 store. If a notice is lost, polling finds the change a little later.
 """
 
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 _log = logging.getLogger("py2048.web")
 _MAX_BATCH = 512  # changes in one transaction
 
-# After a batch of this size, the next transaction begins after a pause that is as long as the last
-# transaction, so that the next batch is larger. Under load, these pauses halve the number of
-# transactions and leave more time for moves.
+# After a batch of at least this size, the next transaction is delayed by the duration of the last
+# one, so that the next batch is larger. Under load, these delays halve the number of transactions
+# and leave more time for moves.
 _LARGE_BATCH = 8
 _MAX_PAUSE_S = 0.02
 _CLOSE_TIMEOUT_S = 30.0
@@ -202,7 +202,7 @@ class GameNotices:
                 loop.call_soon_threadsafe(on_notice, revisions)
 
     def _note(self, fault: str | None) -> None:
-        """Set the fault, and log a fault that has appeared or disappeared."""
+        """Set the fault, and log when notices are lost or can be received again."""
         if fault and not self.fault:
             _log.error("other processes cannot be heard", extra={"fault": fault})
         elif self.fault and not fault:

@@ -2,10 +2,10 @@
 
 Rules from users are limited, so that no game is too large for the store or the page. A game has at
 most `MAX_ACTIONS` actions, and each adds a tile of at most `MAX_TILE`. The sum of the tiles is
-therefore at most ``MAX_ACTIONS * MAX_TILE``. Merging two tiles ``t`` raises the sum of
-``t * log2(t)`` over all tiles by the points earned, so a score is at most ``sum * log2(sum)``. The
-maximum is below 2**53, the limit of exact integers in JavaScript, and far below 2**63, the limit of
-the store's columns.
+therefore at most ``MAX_ACTIONS * MAX_TILE``. By merging two tiles ``t``, the sum of ``t * log2(t)``
+over all tiles grows by the points earned, so a score is at most ``sum * log2(sum)``. The highest
+possible score is therefore below 2**53, the limit of exact integers in JavaScript, and far below
+2**63, the limit of the store's columns.
 """
 
 from __future__ import annotations
@@ -114,9 +114,9 @@ class ThinkingClock:
         return cls(time.monotonic() - max(0.0, elapsed))
 
     def read(self, now: float) -> int:
-        """Return the whole milliseconds until `now`, and add the rest to the next move's time.
+        """Return the elapsed whole milliseconds, and carry the fraction over to the next move.
 
-        This way, the times of many short moves add up to the correct total.
+        As a result, the times of many short moves add up to the correct total.
         """
         elapsed = max(0.0, now - self.since) * 1000 + self._rest
         self._rest = elapsed % 1
@@ -126,10 +126,10 @@ class ThinkingClock:
 class OnlineGame:
     """An open game in one process. Not thread-safe.
 
-    Every action carries the version that the game will have after the action. If this is the next
-    version, the action is played. If it is an earlier version, the action was already played, and
-    is ignored. If it is a later version, the action is rejected. Actions return their events;
-    ignored actions return no events.
+    Every action carries the version that the game will have after the action. An action with the
+    game's next version is played. An action with an earlier version was already played, and is
+    ignored. An action with a later version is rejected. Actions return their events. Actions that
+    are ignored return no events.
 
     Args:
         store: Provides best scores.
@@ -195,7 +195,7 @@ class OnlineGame:
         return POSITION if self.tracked.extra.get(_FROM_POSITION) else self.tracked.category
 
     def drawn(self) -> _Drawn | None:
-        """Return a copy for `finish` if this process has drawn all tiles, or None."""
+        """Return a copy for `finish` if this process has generated all tiles, or else None."""
         is_drawn = self._is_drawn_here and not self.tracked.offline
         return (self.tracked.copy(), self.info) if is_drawn else None
 
@@ -359,7 +359,7 @@ class OnlineGame:
             events += self.session.move(direction_of(code), millis)
             self.think_ms += millis
         self.clock = ThinkingClock(time.monotonic())
-        # This process has drawn the tiles itself, so the result must match the stored change.
+        # This process has generated the tiles itself, so the result must match the stored change.
         return tuple(events) if self.tracked.take_change() == change else None
 
     def has_same_turns(self, other: OnlineGame) -> bool:
@@ -382,7 +382,7 @@ class GameService:
 
     def __init__(self, store: Store) -> None:
         self.store = store
-        self._swept = ""  # Day when lost guests were last deleted.
+        self._swept = ""  # The last day on which all guests with expired cookies were deleted.
         self._uncounted = Latest[str, None](MAX_UNCOUNTED)  # Games that failed verification.
 
     def account(self, account_id: str) -> Account:
@@ -426,7 +426,9 @@ class GameService:
         day: str | None = None,
         position: Board | None = None,
     ) -> OnlineGame:
-        """Start a game with a secret, optionally for a day's challenge or from a position.
+        """Start a game whose tiles a secret determines.
+
+        The game can belong to a day's challenge, or start from a given position.
 
         Raises:
             ActionRejected, StorageError: As `begin_game`.
@@ -475,7 +477,7 @@ class GameService:
 
     def find(self, game_id: str) -> RecordSummary | OpenGame | None:
         """Return a finished game or a game in progress, without its turns, or None."""
-        # If the game is finished between the two queries, the second query finds it.
+        # A game that is finished between the two queries is found by the second query.
         in_progress = self.store.online.open_game(game_id)
         return self.store.records.summary(game_id) or in_progress
 
@@ -514,7 +516,7 @@ class GameService:
     def challenge(self, day: str) -> tuple[str | None, str | None]:
         """Return the commitment to a day's secret, and the secret if it has been revealed.
 
-        Both are None for a day without games.
+        The commitment and the secret are None for a day without games.
         """
         secret = self.store.online.find_day_secret(day)
         if secret is None:
@@ -585,8 +587,8 @@ class GameService:
 
         Args:
             game_id: The game.
-            drawn: The game if this process has drawn all tiles with the secret. By default, the
-                tiles are read from the store and verified.
+            drawn: The game, if this process has generated all tiles from the secret. By default,
+                the tiles are read from the store and verified.
             is_stopped: Whether the time is up, so that the game ends even if moves are possible.
 
         Returns:
@@ -654,7 +656,7 @@ class GameService:
 
 
 def check_sealed(info: OnlineGameInfo, account_id: str) -> None:
-    """Reject access to a sealed game, as in `GameService.check_visible`.
+    """Reject access to a daily game whose secret is hidden, as in `GameService.check_visible`.
 
     Raises:
         ActionRejected: If the day's secret is still hidden (``sealed``).
@@ -714,7 +716,7 @@ def replay_offline(tracked: TrackedGame, text: str, category: str = "plain") -> 
 
 
 def replayed(saved: SavedGame, info: OnlineGameInfo) -> TrackedGame:
-    """Replay a stored game. Verify its tiles against the secret, except those of offline turns.
+    """Replay a stored game. Except for offline turns, the tiles are verified against the secret.
 
     Raises:
         RecordError: If the start position or a turn does not follow the rules and the secret.

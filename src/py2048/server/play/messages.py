@@ -105,7 +105,7 @@ def hint_message(game: OnlineGame, hint: Hint) -> schema.HintMessage:
 
 
 def options_info(rows: Iterable[hints.DirectionRow]) -> list[schema.HintOption]:
-    """Convert rows about directions to the form that pages receive."""
+    """Convert the rows of a hint, one per direction, to the form that pages receive."""
     return [
         schema.HintOption(str(row.direction), row.text, round(row.share, 3), row.grade)
         for row in rows

@@ -69,8 +69,9 @@ class Client:
     """A connection in a room, with a queue of outgoing frames.
 
     `send` never blocks. The frame is written immediately if the socket is ready and nothing is
-    queued. Otherwise `run` writes the frame later, in the order of the queue. A client whose queue
-    exceeds `MAX_QUEUED_FRAMES` or `MAX_QUEUED_BYTES` is disconnected.
+    queued. A frame that cannot be written immediately is written later by `run`, in the order of
+    the queue. A client whose queue exceeds `MAX_QUEUED_FRAMES` or `MAX_QUEUED_BYTES` is
+    disconnected.
 
     Attributes:
         account: Id of the account. Guests also have an account id.
@@ -137,7 +138,7 @@ class Client:
             self._is_sending = False
 
     async def next(self) -> bytes | None:
-        """Wait for the next frame. Return None after a closed client's last frame."""
+        """Wait for the next frame. Return None if the client is closed and has no more frames."""
         while not self._frames:
             if self.close_code is not None:
                 return None
@@ -214,7 +215,7 @@ class Room:
 
     @property
     def is_played(self) -> bool:
-        """Whether the player of the game is connected here."""
+        """Whether the player of the game is connected to this process."""
         return any(client.account == self.game.info.owner for client in self.clients)
 
     def _set_state(self, state: RoomState) -> None:
@@ -279,7 +280,7 @@ class Room:
         """Reject the last action of the given clients, by default of all clients.
 
         Args:
-            why: Function that returns the rejection in the current language.
+            why: Function that returns the reason for the rejection in the current language.
             clients: The receivers.
             of: Type of the rejected message.
             chain: The chain that the action belonged to, if any.
@@ -324,7 +325,7 @@ class Room:
 
     def _on_commit(self, error: StorageError | None) -> None:
         if self.state is not RoomState.WRITING:
-            return  # The pending reload shows which changes were saved.
+            return  # A reload is pending, which will show which changes were saved.
         if error is not None:
             self.reload(None if isinstance(error, StaleGameError) else error)
             return
@@ -385,8 +386,8 @@ class Room:
 
         Args:
             error: Why the last write failed, or None if another process has changed the game. A
-                failed write may have reached the store, so its frames are kept until the game has
-                been reloaded.
+                failed write may have reached the store, so the waiting frames are kept until the
+                game has been reloaded.
         """
         if error is not None:
             self._rooms.note_fault(error, "a move could not be written")
@@ -403,7 +404,7 @@ class Room:
         while True:
             try:
                 game = await asyncio.to_thread(self._rooms.games.load, self.game.id)
-            except ActionRejected:  # deleted by its player, or discarded for a new game
+            except ActionRejected:  # the player deleted the game, or discarded it for a new game
                 self._set_state(RoomState.GONE)
                 self.reject(_deleted)
                 self._rooms.abandon(self)
@@ -428,8 +429,8 @@ class Room:
         self, game: OnlineGame, error: StorageError | None, unconfirmed: Sequence[_Frame]
     ) -> None:
         """Replace the game with the reloaded game, and notify all clients."""
-        # A record may have a lower version than the client's last action. If so, the client could
-        # not tell from the state alone that the action was rejected.
+        # If the client's last action has a higher version than the record, the state alone does not
+        # show the client that the action was rejected.
         is_undone = game.is_finished and game.version < self.game.version
         if error is not None and game.has_same_turns(self.game):
             self._deliver(unconfirmed)  # the write succeeded after all
@@ -500,7 +501,7 @@ class Rooms:
     # Entering and leaving
 
     def room_of(self, game: OnlineGame) -> Room:
-        """Return the room of a game. If it is not open, open it with this copy of the game."""
+        """Return the room of a game. If no room is open, open one with this copy of the game."""
         return self.open.setdefault(game.id, Room(self, game))
 
     async def find(self, game_id: str, caller: Caller) -> Room:
@@ -622,7 +623,8 @@ class Rooms:
 
     async def wait_for_records(self, account: str) -> None:
         """Wait until the records of the account's games that have just ended are saved."""
-        if task := self._ending.get(account):  # Games finish in order, so the last is enough.
+        # Games finish in order, so it is enough to wait for the last game.
+        if task := self._ending.get(account):
             await asyncio.wait([task])
 
     async def _finish(self, game: OnlineGame) -> None:
@@ -659,8 +661,8 @@ class Rooms:
         listening = self.start(self.notices.run(self._on_notice))
         while not listening.done():
             await asyncio.sleep(_POLL_S)
-            # While notices arrive, a room is not polled if its player is connected here. If a
-            # notice is lost, the server rejects the player's next move.
+            # While notices arrive, a room is not polled if its player is connected to this process.
+            # If a notice is lost, the server rejects the player's next move.
             wanted = [
                 game_id
                 for game_id, room in self.open.items()
@@ -672,7 +674,8 @@ class Rooms:
                 self.note_fault(error, "other processes cannot be followed")
                 continue
             for game_id in filter(self.open.__contains__, wanted):
-                # Finished games have no revision. Their record counts as the next revision.
+                # Finished games have no revision. The record of a finished game counts as the next
+                # revision.
                 self._sync_soon(game_id, now.get(game_id, self.open[game_id].game.version + 1))
 
     def _on_notice(self, revisions: Mapping[str, int]) -> None:

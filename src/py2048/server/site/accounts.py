@@ -2,7 +2,7 @@
 
 Passwords are hashed with argon2id (19 MiB, two iterations), the cheaper of two settings that
 OWASP's *Password Storage Cheat Sheet* recommends. Existing hashes keep their parameters. The
-strength of new passwords is estimated by zxcvbn (D. L. Wheeler, *zxcvbn: Low-Budget Password
+strength of new passwords is estimated by zxcvbn (Daniel Wheeler, *zxcvbn: Low-Budget Password
 Strength Estimation*, USENIX Security 2016), which recognises common passwords, words, names, dates,
 keyboard patterns, repetitions and the account's name.
 
@@ -336,7 +336,7 @@ async def _new_hash(site: Site, request: UserRequest, password: str, name: str) 
 async def _verify(
     site: Site, request: UserRequest, hashed: str | None, password: str, device: str | None
 ) -> bool:
-    """Verify a password; a missing hash takes the same time.
+    """Verify a password in the same time, whether or not a hash exists.
 
     Strangers do not delay known browsers.
     """

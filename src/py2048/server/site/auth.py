@@ -32,7 +32,7 @@ from py2048.server.schema import checked_game_id
 
 _log = logging.getLogger("py2048.web")
 
-_LAST_USE_PRECISION = timedelta(hours=1)  # Low precision avoids a write on most requests.
+_LAST_USE_PRECISION = timedelta(hours=1)  # A session's last use is saved at most this often.
 _SESSION_CHECK_S = 15.0  # Interval of checks for sessions that other processes have ended.
 TOKEN_TTL_S = 15.0  # A token that another process revokes stays valid for this time.
 BEARER_ONLY = {"www-authenticate": "Bearer"}
@@ -127,7 +127,7 @@ class Authenticator:
 
         Args:
             request: The request.
-            wait: Whether to wait for the store. If it is False and the store is unavailable, a
+            wait: Whether to wait for the store. If `wait` is false and the store is unavailable, a
                 signed cookie is trusted, but the user's name is unknown.
 
         Raises:
@@ -305,7 +305,7 @@ class Cookies:
         self._secure = secure
 
     def read(self, header: str | None) -> tuple[str, Mark, bool] | None:
-        """Return a cookie's account and mark, and whether to renew the cookie. None if invalid."""
+        """Return a cookie's account and `Mark`, and whether it needs renewal. None if invalid."""
         match _load(self._sessions, header, NAME):
             case [str(account), (int() | str()) as mark], datetime() as signed:
                 return account, mark, datetime.now(UTC) - signed > _RENEWAL_AGE

@@ -211,7 +211,7 @@ def _today(games: GameService, account: str, rules: Rules, day: date) -> dict[st
 
 
 def today_panel(games: GameService, account: str, rules: Rules, day: date) -> dict[str, Any]:
-    """Return the day's results and puzzle, and statistics of an account under the rules."""
+    """Return a day's results and puzzle, and an account's statistics for the rules."""
     mine = games.store.online.daily(account, str(day))
     shown: dict[str, Any] = {
         "mine": mine and pages.row_of(games, mine.game_id),
@@ -347,7 +347,7 @@ def _puzzle_and_answer(fields: Mapping[str, str]) -> tuple[Puzzle, Direction | N
 
 
 def _puzzle_of(day: date) -> Puzzle:
-    # Imported here, because loading the puzzles is slower than rendering most pages.
+    # Imported here, because loading the puzzles takes longer than rendering most pages.
     from py2048.review.puzzles import daily_puzzle
 
     return daily_puzzle(day)

@@ -83,7 +83,7 @@ async def request_review(site: Site, request: UserRequest) -> Response:
 
 
 async def show_result(site: Site, request: UserRequest) -> Response:
-    """Show the result of the user's own game. A POST request also requests its review."""
+    """Show the result of the user's own game. A POST request also requests the game's review."""
     game, account, rejected = await site.visible_game(request), request.user.account, ""
     if request.method == "POST":
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import functools
 import json
 import re
@@ -57,13 +58,12 @@ Values = Callable[..., dict[str, Any]]
 """Function that returns template values, given the game service and other arguments."""
 
 _TEMPLATES = Path(__file__).parents[1] / "templates"
-DIGITS = Path(themes.__file__).with_name("digits.ttf")
 NETWORKS = {
     name: path
     for name in ("classic", "2x4", "3x3", "3x4", "cmput175", "ist")
     if (path := network_path(get_rules(name)))
 }
-"""Networks for offline play in the browser, by rule preset."""
+"""N-tuple networks for offline play in the browser, by rule preset."""
 LEADERBOARD_TTL_S, PLOTS_TTL_S = 1.0, 60.0
 
 StoredGame = RecordSummary | OpenGame
@@ -110,8 +110,9 @@ def _environment() -> tuple[jinja2.Environment, Assets]:
         "initials": _initials,
         "face": lambda name: 3 + sum(name.encode()) % 6,  # tile colour, determined by the name
     }
-    looks = environment.get_template("themes.css").render(vars(themes))
-    made = {"css/themes.css": looks.encode(), "digits.ttf": DIGITS.read_bytes()}
+    digits = base64.b64encode(Path(themes.__file__).with_name("digits.ttf").read_bytes()).decode()
+    looks = environment.get_template("themes.css").render(vars(themes), digits=digits)
+    made = {"css/themes.css": looks.encode()}
     for code in LANGUAGES:
         with use_language(code):
             script = f"export default {json.dumps(page_sentences(), ensure_ascii=False)};\n"
@@ -300,7 +301,7 @@ async def read_form(request: Request) -> dict[str, str]:
 
 
 class Site:
-    """Components of a server that all views use. Must be created within an event loop.
+    """Components of a server that all views use. A `Site` must be created within an event loop.
 
     Args:
         settings: How the server is run.
@@ -351,7 +352,7 @@ class Site:
         """Return the game id in the path if the user may see this game. The game may not exist.
 
         Raises:
-            ActionRejected: If the id is invalid or the game is sealed.
+            ActionRejected: If the id is invalid, or the day's secret is still hidden.
         """
         await self.backend.do(GameService.check_visible, request.game, request.user.account)
         return request.game

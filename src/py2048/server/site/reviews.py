@@ -6,7 +6,7 @@ crashes affects only its own review.
 
 Reviews cannot be used as hints, because a review needs a record, and only finished games have
 records. Players can review their own daily games immediately, because an account plays a day only
-once. Other players' daily games and their reviews stay sealed until the day's secret is revealed.
+once. Other players' daily games and their reviews stay hidden until the day's secret is revealed.
 Reviews are only requested for games that the requester may see.
 """
 
@@ -59,8 +59,8 @@ if TYPE_CHECKING:
 _log = logging.getLogger("py2048.web")
 
 VERSION = "5"
-"""Version of reviews. Increase the version when judges, grades or the summary change, so that the
-server recomputes older reviews.
+"""Version of reviews. Increase the version when the judging, the grades or the summary change, so
+that the server recomputes older reviews.
 """
 
 MAX_MOVES = 20_000  # Longer games are not reviewed.
@@ -69,7 +69,7 @@ PRICE_S = 30.0  # Initial estimate of a review's processor time.
 _LEARNING_RATE = 0.1
 
 TIMEOUT_S = 600.0
-_LEASE = timedelta(seconds=20)  # Claims not renewed for this long can be taken over.
+_LEASE = timedelta(seconds=20)  # Other processes can take over claims older than this.
 _POLL_S = 5.0  # Interval of polling for requests from other processes.
 _RENEWAL_S = 0.5
 _MAX_ATTEMPTS = 3
@@ -81,7 +81,7 @@ _UNFINISHED = "the server could not finish it"
 
 
 def _needed(games: GameService, game_id: str, account: str, level: str | None) -> str | None:
-    """Return the version of the review to compute, or None if the review exists or waits already.
+    """Return the version of the review to compute, or None if the review exists or is queued.
 
     Args:
         games: The game service.
@@ -163,7 +163,7 @@ def is_outdated(games: GameService, game_id: str) -> bool:
 
 
 def ended_game(games: GameService, game_id: str) -> tuple[schema.GameRow, OnlineGameInfo] | None:
-    """Return a game that is over, even if its last move can still be undone."""
+    """Return a game if it is over. Its player may still be able to undo the last move."""
     found, info = games.find(game_id), games.store.online.info(game_id)
     return (game_row(found), info) if found and found.is_over and info else None
 
@@ -175,7 +175,7 @@ def _is_current(review: StoredReview) -> bool:
 def figures(review: StoredReview | None) -> tuple[str, schema.ReviewSummary | None]:
     """Return the state of a review and, if the review is done, its summary.
 
-    If the game is sealed, the caller must show the summary only to the game's player.
+    If the day's secret is still hidden, the caller must show the summary only to the game's player.
     """
     if review is None or (review.finished and not _is_current(review)):
         return "none", None
@@ -237,11 +237,10 @@ class ReviewQueue:
         """Request the review of a finished game, unless it exists or is already in the queue.
 
         Players can also request a review of their own game while its last move can still be undone.
-        The summary then shows the review's figures. The reviewed moves are shown once the game has
-        a record.
+        Until the game has a record, pages show only the review's summary.
 
-        Addresses share the queue as in `FairQueue`: reviews are ordered by the virtual clock that
-        their address had after the request.
+        As in `FairQueue`, each address has a virtual clock. Reviews are ordered by the reading of
+        their address's clock after the request.
 
         Args:
             game_id: The game.
@@ -362,7 +361,7 @@ def computed(record: str, level: str, note: Callable[[int], None]) -> dict[str, 
     """Review a game for a level, and return the review as data for the store.
 
     Raises:
-        Py2048Error: If no judge supports the rules, or the record breaks the rules.
+        Py2048Error: If games with these rules cannot be reviewed, or the record breaks the rules.
     """
     done = 0
     for found in review_game(Record.from_json(record), parse_level(level)):
@@ -378,7 +377,7 @@ def computed(record: str, level: str, note: Callable[[int], None]) -> dict[str, 
 
 
 def kept(review: Review) -> dict[str, object]:
-    """Convert a review for storage: a summary that includes the moments, and all moves."""
+    """Convert a review for storage: all moves, and a summary that includes the costliest moves."""
     places = [place for place, (_, spawn) in enumerate(review.record.steps) if spawn is not None]
     turns = {move.ply: places[move.ply - 1] for move in review.moves}
     summary = msgspec.to_builtins(summary_of(review, turns))
@@ -389,7 +388,7 @@ def kept(review: Review) -> dict[str, object]:
 
 
 def summary_of(review: Review, turns: Mapping[int, int]) -> schema.ReviewSummary:
-    """Return the summary of a review, without its moments.
+    """Return the summary of a review, without the list of its costliest moves.
 
     Args:
         review: The review.
@@ -424,7 +423,7 @@ def _lines(review: Review, move: MoveReview) -> object:
     """In a review for a level, return typical continuations after the move and the best move."""
     if review.level is None:
         return {}
-    # Imports NumPy, which only review processes need.
+    # Imported here, because only review processes need NumPy.
     from py2048.review.playouts import typical_line
 
     rules = review.record.rules

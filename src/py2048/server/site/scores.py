@@ -77,7 +77,7 @@ async def _live_part(site: Site) -> Markup:
 async def _boards_now(
     site: Site, limit: int | None = None
 ) -> tuple[list[OpenGame], dict[str, Rows | None]]:
-    """Return the games that can be watched, and the boards of those that are open here."""
+    """Return the games that can be watched, and the boards of games open in this process."""
     rooms = site.backend.rooms
     found = (await rooms.live_games())[:limit]
     return found, {

@@ -4,8 +4,8 @@ The script is run by path: ``python -s -S -P boot.py REQUESTS REPLIES``, with tw
 descriptors. The first request is the configuration (see `py2048.courses.grading.sandbox.Process`).
 
 Landlock, available since Linux 5.13, restricts a process's file access and needs no privileges
-(https://docs.kernel.org/userspace-api/landlock.html). Newer kernels can also block TCP (version 4)
-and signals to other processes (version 6).
+(https://docs.kernel.org/userspace-api/landlock.html). Newer kernels can also block TCP (Landlock
+version 4) and signals to other processes (version 6).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Request server inside a submission's process: loads the program, runs code and reports results.
 
 Values are encoded as JSON without calling any of their own methods. Values of exact built-in types
-are sent as data. Instances of a subclass of these types are read through the methods of the
+are sent as data. Instances of subclasses of built-in types are read through the methods of the
 built-in type. NumPy scalars and arrays are supported, too. Any other object is sent as the name of
 its type and a string for display. This module keeps a private copy of the builtins, so a submission
 that replaces `len` or `isinstance` breaks only itself.
@@ -71,8 +71,8 @@ MAX_NODES = 60_000
 MAX_TEXT = 2_000_000
 MAX_SHOWN = 160
 
-MRO = type.__dict__["__mro__"].__get__  # the real MRO, bypassing metaclasses
-ADDRESS = re.compile(" at 0x[0-9a-fA-F]+").sub  # an address differs between runs
+MRO = type.__dict__["__mro__"].__get__  # The real MRO, bypassing metaclasses.
+ADDRESS = re.compile(" at 0x[0-9a-fA-F]+").sub  # Addresses differ between runs.
 
 
 class TooManyValues(Exception):  # noqa: N818 - only caught in `encode`
@@ -161,7 +161,7 @@ SCALARS: dict[type, Callable[[Any], str]] = {
     bytes: _bytes_json,
     bytearray: _bytes_json,
 }
-# Members of each container type. Lists become plain JSON arrays, other containers are tagged.
+# Members of each container type. Lists become plain JSON arrays, and other containers are tagged.
 CONTAINERS: dict[type, Callable[[Any], Iterable[object]]] = {
     list: list.__iter__,
     tuple: tuple.__iter__,
@@ -188,7 +188,7 @@ QUIET = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign, 
 
 @cache
 def parsed(text: str | CodeType) -> tuple[CodeType, CodeType | None]:
-    """Compile code. If the last statement is an expression, it is compiled separately.
+    """Compile code. If the last statement is an expression, the expression is compiled separately.
 
     Code objects are returned unchanged.
 
@@ -239,9 +239,9 @@ STARTUP_MODULES = "abc codecs encodings genericpath io ntpath os posixpath site 
 LOOPS = ast.For, ast.While
 OUR_FILES = os.path.dirname(__file__), "<grader>"
 MAX_ALARMS = 5
-IDLE_TICKS = 10  # Consecutive ticks without work after which a process counts as asleep.
+IDLE_TICKS = 10  # Number of consecutive ticks without work after which a process counts as asleep.
 IDLE_FACTOR = 3  # Time until a process counts as asleep, relative to a call's CPU limit.
-IDLE_CPU_S = 0.001  # Handling a tick takes less CPU time than this.
+IDLE_CPU_S = 0.001  # Upper bound of the CPU time for handling a tick.
 
 
 class OutOfTime(BaseException):
@@ -260,8 +260,8 @@ class Agent:
     """A submission loaded in this process.
 
     Args:
-        requests: File descriptor to read requests from.
-        replies: File descriptor to write replies to.
+        requests: File descriptor from which requests are read.
+        replies: File descriptor to which replies are written.
         config: The first request.
     """
 
@@ -289,7 +289,7 @@ class Agent:
         self.spent: set[str] = set()
         self.requests = self.open_request = 0
         for add in (site.setquit, site.setcopyright, site.sethelper):
-            add()  # Usually done by `site`, which is disabled here.
+            add()  # The `site` module usually adds these builtins, but it is disabled here.
         self.builtins = dict(vars(builtins))
         self.depth = sys.getrecursionlimit()
         self.output = terminal.CapturedOutput(config["output"])
@@ -320,8 +320,9 @@ class Agent:
     def forget_shadowed_modules(self) -> None:
         """Unload standard modules that files of the submission shadow.
 
-        These files would also shadow the modules if a student ran ``python game.py``. This method
-        first imports libraries and the course's files, because they need the standard modules.
+        Such files would also shadow standard modules if a student ran ``python game.py``. This
+        method first imports libraries and the course's files, because they need the standard
+        modules.
         """
         entries = {entry.name.partition(".")[0] for entry in _scan(".")}
         loaded = {*STARTUP_MODULES.split(), *sys.builtin_module_names}
@@ -373,7 +374,7 @@ class Agent:
         self.answer_next()
 
     def _reply(self, facts: Message) -> None:
-        """Send a reply, including all output printed and all input read since the last one.
+        """Send a reply, including all output printed and all input read since the previous reply.
 
         If the submission has forked, its child processes exit here without a reply.
         """
@@ -434,7 +435,7 @@ class Agent:
         """Return the function that does not end, and the line of its loop.
 
         The function is the one that the grader called, and the loop is the outermost loop that was
-        running. Neither depends on when the alarm goes off.
+        running. The result does not depend on the moment when the alarm goes off.
         """
         frames: list[FrameType] = []
         while frame is not None:
@@ -535,7 +536,7 @@ class Agent:
         return module
 
     def _load(self, request: Message) -> list[Message]:
-        """Run the file without the lines to skip, and describe the statements that failed."""
+        """Run the file except for the lines to skip, and describe the statements that failed."""
         with open(f"{self.config['scratch']}/{self.file}", "rb") as source:
             tree = ast.parse(source.read(), self.file)
         vars(self.module)["__doc__"] = ast.get_docstring(tree, clean=False)
@@ -553,7 +554,7 @@ class Agent:
     def _load_statement(
         self, statement: ast.stmt, futures: list[ast.stmt], request: Message
     ) -> Message | None:
-        """Run a statement. Return the reason and the line if the statement fails, or None."""
+        """Run a statement. Return the error and the line if the statement is skipped or fails."""
         left_out = {"statement": statement.lineno, "line": statement.lineno}
         if request["quiet"] and not isinstance(statement, QUIET):
             is_if = isinstance(statement, ast.If)
@@ -572,7 +573,7 @@ class Agent:
         return {**left_out, "error": type(error).__name__, "message": message_of(error)}
 
     def do_begin(self, request: Message) -> None:
-        """Reset an example's names to those of the module and the helpers, and run the prelude."""
+        """Give the example the module's current names and the helpers, then run the prelude."""
         self.names = {**self.helpers, "__name__": "__console__"}
         if self.shadowed:
             self.names["__builtins__"] = self.builtins
@@ -598,7 +599,7 @@ class Agent:
         facts = self._run(request["code"], request["seconds"])
         if before:
             if self.open_request == number:
-                self.pending = facts  # `wait` replies once the program waits for input.
+                self.pending = facts  # `wait` sends the reply when the program waits for input.
             self._set_alarm(request["seconds"])
         else:
             self._reply(facts)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 globals()["__builtins__"] = dict(vars(builtins))
 
 OUTPUT_FLOOD = 85  # Exit code after too much output.
-IDLE_POLLS = 12  # Consecutive polls without events after which a program counts as waiting.
+IDLE_POLLS = 12  # A program counts as waiting after this many consecutive polls without events.
 SPAN_S = 5.0  # Seconds of virtual time that a program may run after each request.
 TICK_S = 0.01  # Virtual seconds per poll.
 
@@ -168,7 +168,7 @@ class VirtualClock:
             self.yield_to_grader()
 
     def poll(self, *, news: bool) -> None:
-        """Record that the program has polled for events, and whether there were any."""
+        """Record that the program has polled for events; `news` tells whether there were events."""
         self.polls = 0 if news else self.polls + 1
         self.now += TICK_S
         if self.polls > IDLE_POLLS or self.now >= self.until:

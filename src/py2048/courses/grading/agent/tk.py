@@ -4,7 +4,7 @@ Tk is modified in three ways: timers (``after``) follow the virtual clock, waiti
 ``wait_variable`` …) yields to the grader, and the grader answers message boxes instead of showing
 them.
 
-The user calls Tk directly, because the program may have changed its own objects.
+The simulated user calls Tk directly, because the program may have changed its own Tk objects.
 """
 
 from __future__ import annotations
@@ -121,9 +121,10 @@ class TkControl:
         return max(0.0, min(times) - self.clock.now) if times else None
 
     def advance(self, seconds: float) -> bool:
-        """Advance the clock. Return False if the running program has to advance it instead.
+        """Advance the clock.
 
-        A program that polls for events advances the clock itself, after this request.
+        Returns False if the program is running and must advance the clock itself. A running
+        program that polls for events advances the clock after this request.
         """
         if not self.waiting:
             self.clock.allow(seconds)
@@ -181,8 +182,9 @@ class TkControl:
         """Replace `update`.
 
         Fetching events from the display takes several context switches, and some programs call
-        `update` after drawing each number. While a program draws, `update` therefore only redraws.
-        No actions are lost, because the simulated user acts from within this process.
+        `update` after drawing each number. This replacement of `update` therefore only redraws
+        while a program draws. No actions are lost, because the simulated user acts from within this
+        process.
         """
         due = self.next_due()
         if exists(widget.tk) and (due is None or due > 0):
@@ -275,7 +277,7 @@ class TkControl:
         return agreed if answer else refused
 
 
-IDLE_REQUESTS = 1  # An `update` that draws nothing sends this many display requests.
+IDLE_REQUESTS = 1  # Number of display requests that `update` sends if nothing was drawn.
 
 
 def exists(interpreter: TkappType, path: str = ".") -> bool:
@@ -342,7 +344,7 @@ class Widget:
     def text(self) -> str:
         """Return the text that a label or button displays."""
         variable = self.cget("textvariable")
-        if variable and self.kind.startswith("T"):  # ttk does not update the option "text"
+        if variable and self.kind.startswith("T"):  # ttk leaves the option "text" unchanged
             return str(self.interpreter.call("set", variable))
         return self.cget("text")
 
@@ -449,7 +451,7 @@ class TkUser:
         self._windows.pump()
 
     def point(self, widget: Widget) -> None:
-        """Click in the middle of a widget, or on the widget that covers it there."""
+        """Click at the middle of a widget, or on another widget that covers this point."""
         x = int(widget.winfo_rootx()) + int(widget.winfo_width()) // 2
         y = int(widget.winfo_rooty()) + int(widget.winfo_height()) // 2
         seen = str(widget.interpreter.call("winfo", "containing", x, y))
@@ -474,7 +476,7 @@ class TkUser:
         self._windows.pump()
 
     def _pushable(self) -> Iterator[tuple[str, Callable[[], None]]]:
-        """Yield the text of each control, with a function that uses the control."""
+        """Yield the text of each control, with a function that activates the control."""
         for button in self.widgets():
             if button.kind in CLICKABLE:
                 yield button.text(), partial(self.use, button)

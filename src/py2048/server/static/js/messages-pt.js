@@ -1,6 +1,6 @@
 Object.assign((globalThis.messages ??= {}), {
 "": (n) => Number((n != 1)),
-"A game is in progress, with {points} points. It is kept: \u201cOpen games\u201d takes it up again.": "Há um jogo em curso, com {points} pontos. Fica guardado: “Jogos abertos” retoma-o.",
+"A game is in progress, with {points} points. To continue it later, open \u201cGames in progress\u201d.": "Há um jogo em curso, com {points} pontos. Para o continuar mais tarde, abra “Jogos em curso”.",
 "A new game needs it.": "Um jogo novo precisa dele.",
 "A {tile} at {place}.": "Um {tile} na {place}.",
 "Animation off.": "Animação desligada.",

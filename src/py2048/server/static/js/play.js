@@ -269,7 +269,7 @@ export class PlayPage {
 
   #choose() {
     const points = grouped(this.game?.score ?? 0);
-    const warning = _("A game is in progress, with {points} points. It is kept: “Open games” takes it up again.", { points });
+    const warning = _("A game is in progress, with {points} points. To continue it later, open “Games in progress”.", { points });
     this.#whenLoaded(() => this.newGame.open(this.isInProgress ? warning : "", this.game));
   }
 
