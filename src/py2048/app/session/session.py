@@ -138,7 +138,7 @@ class Session:
     def game_over(self) -> events.GameOver:
         """The `GameOver` event for a finished game."""
         game, current = self.game, self._current
-        is_best = current.may_be_best and 0 < game.score == self.best
+        is_best = current.may_be_best and game.score > self.best_before
         return events.GameOver(game.outcome, game.score, self.best, is_best, current.computer)
 
     # Starting and resuming
