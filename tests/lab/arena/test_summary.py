@@ -74,7 +74,7 @@ def test_tile_rates_count_games(largest):
 
 
 def test_the_text_has_every_number():
-    """The text report aligns its columns, and names rules that are no preset in full."""
+    """The text report aligns its columns, and names rules in full unless they are a preset."""
     changed = get_rules("classic:target=512,end=target")
     assert f"{changed}, 4" in text_report(Results(Tournament(("x",), changed, 4, seed=1), []))
     text = text_report(results(FIRST, SECOND))
