@@ -121,8 +121,8 @@ def show_accuracies(games: int) -> None:
         for player in PLAYERS:
             positions = [*islice(positions_by(player, number), MAX_MOVES)]
             count = min(MAX_POSITIONS, len(positions))
-            parts = judge.review(random.Random(number).sample(positions, count))
-            moves = {move.ply: move for part in parts for move in part}
+            reviews = judge.review(random.Random(number).sample(positions, count))
+            moves = {move.ply: move for move in reviews}
             found[player] += moves.values()
             for move in moves.values():
                 if move.reason:

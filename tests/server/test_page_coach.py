@@ -270,7 +270,7 @@ def test_games_are_reviewed_as_by_the_server(name: str, code: str, tmp_path: Pat
     question = {"type": "review", "positions": facts, "level": str(level), "budget": budget}
     with use_language(code):
         (found,) = ask(rules, tmp_path, [question])
-        by_ply = {move.ply: move for part in judge.review(positions) for move in part}
+        by_ply = {move.ply: move for move in judge.review(positions)}
         moves = [by_ply[at.ply] for at in positions]
         for mine, move in zip(found["moves"], moves, strict=True):
             check(mine, move)

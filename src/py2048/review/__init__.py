@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from py2048.review.games import Phase, Review, judge_for, judging_player, review, reviewing
+from py2048.review.games import Phase, Review, judge_for, judging_player, review
 from py2048.review.moves import Grade, Judge, MoveReview
 
 __all__ = [
@@ -14,5 +14,4 @@ __all__ = [
     "judge_for",
     "judging_player",
     "review",
-    "reviewing",
 ]

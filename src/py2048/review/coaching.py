@@ -31,9 +31,8 @@ from py2048.players.ntuple.layout import board_kind
 from py2048.players.perfect import QUICK_CELLS
 from py2048.players.search.context import is_searchable
 from py2048.review import _playout_kernels as kernels
-from py2048.review.games import Review, legal_turns
 from py2048.review.levels import LEVELS, Level, goal_of
-from py2048.review.moves import DIGITS, Grade, Judge, MoveReview, accuracy_of
+from py2048.review.moves import DIGITS, Grade, Judge, MoveReview, accuracy_of, legal_turns
 from py2048.review.reasons import MIN_Z, Reason, ReasonKind, watch
 from py2048.review.simulation import SEED, Batch, Playouts, Sums
 
@@ -404,10 +403,7 @@ class LevelJudge(Judge):
         return self.judge(Position(ply, board, score, played)).review()
 
     def judge(self, position: Position) -> Judgement:
-        """Judge a position with the number of playouts for a hint.
-
-        A review can add playouts later.
-        """
+        """Judge a position with the number of playouts for a hint."""
         judgement = Judgement(self.rules, self.level, position)
         games, budget = PROBE_GAMES, self._budget * HINT_SHARE
         while games >= PROBE_GAMES and len(judgement.directions) > 1:
@@ -416,26 +412,21 @@ class LevelJudge(Judge):
             games = int(judgement.games * min(budget / spent, 7)) // 2 * 2
         return judgement
 
-    def review(
-        self, positions: Iterable[Position], known: Iterable[Judgement] = ()
-    ) -> Iterator[tuple[MoveReview, ...]]:
+    def reviews(self, record: Record) -> Iterator[MoveReview]:
         """Review the moves of a game, and yield each review when it is available or more precise.
 
-        Args:
-            positions: The positions, with the directions played.
-            known: Earlier judgements of some positions. New playouts are added to them.
+        A later review of the same move replaces an earlier review.
 
-        Yields:
-            Reviews of some moves. A later review of the same move replaces an earlier review.
+        Raises:
+            RecordError: If the record breaks its rules.
         """
-        earlier = {(each.position.ply, each.position.board): each for each in known}
-        found: list[Judgement] = []
-        for position in positions:
-            key = position.ply, position.board
-            judgement = earlier.get(key) or Judgement(self.rules, self.level, position)
-            judgement.position = position
-            found.append(judgement)
-            judgement.since = judgement.until = np.zeros_like(judgement.sums)
+        return self.review(positions_of(record))
+
+    def review(self, positions: Iterable[Position]) -> Iterator[MoveReview]:
+        """Review moves, given their positions with the directions played, as in `reviews`."""
+        found = [Judgement(self.rules, self.level, position) for position in positions]
+        for each in found:
+            each.until = each.since
         budget = self._budget * max(1.0, len(found) / LONG_GAME)
         spent = yield from self._play_equally(found, FIRST_GAMES, FIRST_SHARE * budget)
         ordered = sorted(found, key=lambda each: -each.contrast(each.sums.sum(axis=1)))
@@ -453,11 +444,11 @@ class LevelJudge(Judge):
                 return
             spent += self.play(part, BATCH_GAMES)
             doubts |= {number: found[number].doubt for number in chosen}
-            yield tuple(each.review() for each in part)
+            yield from (each.review() for each in part)
 
     def _play_equally(
         self, found: Sequence[Judgement], most: int, budget: float
-    ) -> Generator[tuple[MoveReview, ...], None, int]:
+    ) -> Generator[MoveReview, None, int]:
         """Run the same number of playouts for each position, and yield the reviews.
 
         The generator returns the number of simulated moves.
@@ -473,7 +464,7 @@ class LevelJudge(Judge):
             for first in range(0, len(found), ROUND):
                 part = found[first : first + ROUND]
                 spent += self.play(part, games)
-                yield tuple(each.review() for each in part)
+                yield from (each.review() for each in part)
             done += games
             games = max(min(int(done * (budget / spent - 1)), most - done) // 2 * 2, 0)
         return spent
@@ -506,31 +497,6 @@ def warmup_tasks() -> list[tuple[str, Callable[[], object]]]:
     return [(f"levels under {rules.name}", partial(compile_for, rules)) for rules in judged]
 
 
-def judge_position(
-    rules: Rules,
-    board: Board,
-    level: Level,
-    *,
-    ply: int = 1,
-    score: int = 0,
-    played: Direction | None = None,
-) -> MoveReview:
-    """Judge a move of a single position.
-
-    Args:
-        rules: Rules of the game.
-        board: Board before the move, with at least one legal direction.
-        level: Level of the player.
-        ply: Number of the move.
-        score: Score before the move.
-        played: A legal direction, by default the best direction.
-
-    Raises:
-        PlayerError: If `played` is illegal, or the rules do not support levels (see `why_not`).
-    """
-    return level_judge(rules, level).review_move(board, score, played, ply=ply)
-
-
 # --- whole games ---------------------------------------------------------------------------------
 
 
@@ -542,16 +508,3 @@ def positions_of(record: Record) -> Iterator[Position]:
     """
     for ply, board, score, turn in legal_turns(record):
         yield Position(ply, board, score, turn.direction)
-
-
-def reviewing_at(record: Record, judge: LevelJudge) -> Iterator[tuple[MoveReview, ...] | Review]:
-    """Yield the reviews of moves from `LevelJudge.review`, and finally the review of the game.
-
-    Raises:
-        RecordError: If the record breaks its rules.
-    """
-    latest: dict[int, MoveReview] = {}
-    for moves in judge.review(positions_of(record)):
-        latest |= {move.ply: move for move in moves}
-        yield moves
-    yield Review.of(record, judge, latest.values())

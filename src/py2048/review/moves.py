@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from statistics import fmean
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from py2048.core.board import Board
 from py2048.core.direction import Direction
 from py2048.core.errors import PlayerError
-from py2048.core.game import Turn
+from py2048.core.game import Game, Record, Turn
 from py2048.core.game.turn import score_after
 from py2048.core.rules import BoardSum, Rules
 from py2048.players import Unit
@@ -264,6 +264,10 @@ class Judge(ABC):
             values: The values that `rate` returned for the board before the turn.
         """
 
+    def prepare(self) -> None:
+        """Compile the kernels, or load them from the cache."""
+        self.rate(Game(self.rules, seed=0).board)
+
     def basis(self, board: Board) -> Basis:  # noqa: ARG002 - used by subclasses
         """Return the source of the values on a board."""
         return Basis(self.name, is_exact=self.is_exact)
@@ -303,9 +307,37 @@ class Judge(ABC):
         luck = self.luck(turn, rated) if turn and turn.legal else 0.0
         return move_review(ply, board, score, played, values, luck, self.unit, self.basis(board))
 
+    def reviews(self, record: Record) -> Iterator[MoveReview]:
+        """Yield the review of each legal move. Stop at the goal if the judge has a fixed goal.
+
+        A later review of the same move replaces an earlier review.
+
+        Raises:
+            PlayerError: If the judge cannot evaluate a board.
+            RecordError: If the record breaks its rules.
+        """
+        for ply, board, score, turn in legal_turns(record):
+            if self.unit is Unit.CHANCE and not self.rate(board):
+                return
+            yield self.review_move(board, score, turn.direction, turn, ply=ply)
+
     def _wins(self, board: Board) -> bool:
         """Return whether a move that leads to this board reaches the target and ends the game."""
         return self.rules.ends_at_target and board.max_tile >= (self.rules.target or 0)
+
+
+def legal_turns(record: Record) -> Iterator[tuple[int, Board, int, Turn]]:
+    """Yield the number, previous board, previous score and turn of each legal move.
+
+    Raises:
+        RecordError: If the record breaks its rules.
+    """
+    board, score, ply = record.start, 0, 0
+    for after, turn, reached in record.replay():
+        if turn.legal:
+            ply += 1
+            yield ply, board, score, turn
+        board, score = after, reached
 
 
 def gain_of(rules: Rules, turn: Turn) -> int:

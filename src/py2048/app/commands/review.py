@@ -154,8 +154,8 @@ def _reviewed(file: Path, chosen: tuple[str, str], *, quiet: bool) -> tuple[Revi
     with StatusLine(quiet=quiet) as line:
         judge = _judge_of(record, *chosen)
         try:
-            for batch in _batches(record, judge):
-                moves |= {move.ply: move for move in batch}
+            for move in judge.reviews(record):
+                moves[move.ply] = move
                 text = _("{file}: {n} of {count} moves reviewed")
                 count = {"n": number(len(moves)), "count": number(record.plies)}
                 line.news = text.format(file=file.name, **count)
@@ -164,16 +164,6 @@ def _reviewed(file: Path, chosen: tuple[str, str], *, quiet: bool) -> tuple[Revi
                 raise
             is_stopped = True
     return Review.of(record, judge, moves.values()), is_stopped
-
-
-def _batches(record: Record, judge: Judge) -> Iterator[Iterable[MoveReview]]:
-    """Yield batches of reviewed moves. A later review of a move replaces an earlier one."""
-    from py2048.review import reviewing
-    from py2048.review.coaching import LevelJudge, positions_of
-
-    if isinstance(judge, LevelJudge):
-        return judge.review(positions_of(record))
-    return ((move,) for move in reviewing(record, judge))
 
 
 def _judge_of(record: Record, spec: str, level: str) -> Judge:
@@ -308,8 +298,7 @@ def _summary(record: Record, chosen: tuple[str, str], stored: SummaryFile) -> Ga
     if summary is None:
         record.verify()
         judge = _judge_of(record, *chosen)
-        moves = {move.ply: move for batch in _batches(record, judge) for move in batch}
-        summary = GameSummary.of(Review.of(record, judge, moves.values()), asked)
+        summary = GameSummary.of(Review.of(record, judge, judge.reviews(record)), asked)
         stored.add(summary)
     return summary
 

@@ -152,17 +152,15 @@ class Coach:
 
     def _judge_job(self, rules: Rules, moves: Sequence[_Move]) -> Iterator[MoveReview | Compiling]:
         """Judge moves in the worker's thread."""
-        from py2048.review.coaching import judge_position  # slow: imports NumPy
+        from py2048.review.coaching import level_judge  # slow: imports NumPy
 
-        if self._level is None and (self._judge is None or self._judge.rules != rules):
-            self._judge = yield from ready_judge(rules)
+        judge = self._judge
+        if self._level:
+            judge = level_judge(rules, self._level)
+        elif judge is None or judge.rules != rules:
+            judge = self._judge = yield from ready_judge(rules)
         for at in moves:
-            if self._level is None and self._judge:
-                yield self._judge.review_move(at.board, at.score, at.played, ply=at.ply)
-            elif self._level:
-                yield judge_position(
-                    rules, at.board, self._level, ply=at.ply, score=at.score, played=at.played
-                )
+            yield judge.review_move(at.board, at.score, at.played, ply=at.ply)
 
     def _receive(self, result: MoveReview | Compiling | Failure) -> None:
         """Handle a judged move, a progress report or a failure. Ignore stale results."""

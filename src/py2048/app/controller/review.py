@@ -25,8 +25,9 @@ from py2048.presentation.screen import ListRequest, points
 from py2048.presentation.themes import Theme as Look
 from py2048.presentation.themes import mixed
 from py2048.review import Grade, Judge, MoveReview, Review
-from py2048.review.games import legal_turns, moments_of
+from py2048.review.games import moments_of
 from py2048.review.levels import LEVELS, Level
+from py2048.review.moves import legal_turns
 
 if TYPE_CHECKING:
     from py2048.core.board import Board
