@@ -69,7 +69,7 @@ def test_events_carry_all_that_a_screen_draws(session):
     (undone,) = session.undo()
     assert (undone.before, undone.board, undone.score) == (moved.board, started.board, 0)
     assert {m.source for m in undone.backward_motions} <= {(0, 0), (0, 1)}
-    again = Moved(moved.before, moved.turn, moved.board, 4, 4, moved.best, redone=True)
+    again = Moved(moved.before, moved.turn, moved.board, 4, 4, redone=True)
     assert session.redo() == (again,)
     assert (session.redo(), session.game.ply) == ((), 1)
 

@@ -317,9 +317,9 @@ class Session:
 
     def _report_turn(self, turn: Turn, before: Position, *, redone: bool = False) -> None:
         after = self.game.position
-        points, best = after.score - before.score, self.best
+        points = after.score - before.score
         self._events.append(
-            events.Moved(before.board, turn, after.board, points, after.score, best, redone)
+            events.Moved(before.board, turn, after.board, points, after.score, redone)
         )
         if after.has_won and not self._won:
             self._won = True
