@@ -29,10 +29,10 @@ from py2048 import Board, Direction, Game, get_rules
 from py2048.players import make_player
 from py2048.players.registry import with_seed
 from py2048.review import judge_for
-from py2048.review.coaching import Judgement, LevelJudge, Position, positions_of
+from py2048.review.coaching import Judgement, LevelJudge
 from py2048.review.games import accuracy_of_moves
 from py2048.review.levels import LEVELS, TABLE, Goals, Level
-from py2048.review.moves import MoveReview
+from py2048.review.moves import MoveReview, Position, legal_turns
 from py2048.review.playouts import turns, words
 from py2048.review.simulation import SEED
 
@@ -108,7 +108,7 @@ def positions_by(player: str, number: int) -> Iterator[Position]:
     game, chosen = Game(get_rules("classic"), seed=number), make_player(with_seed(player, number))
     while not game.is_over:
         game.play(chosen.choose(game))
-    yield from positions_of(game.record())
+    yield from (at for at, _turn in legal_turns(game.record()))
 
 
 def show_accuracies(games: int) -> None:

@@ -15,13 +15,12 @@ from py2048.review import Grade, Review
 from py2048.review.coaching import (
     Judgement,
     LevelJudge,
-    Position,
     grade_for,
     level_judge,
-    positions_of,
     why_not,
 )
 from py2048.review.levels import Level
+from py2048.review.moves import Position, legal_turns
 from py2048.review.reasons import MIN_Z, ReasonKind
 
 CLASSIC = get_rules("classic")
@@ -76,7 +75,7 @@ def test_every_move_is_reviewed_in_order_before_any_is_improved():
 def test_random_moves_lose_what_is_at_stake():
     """On average over the legal moves, so that the accuracy of random moves is 0."""
     judge, stakes = LevelJudge(CLASSIC, CASUAL, threads=1, budget=BUDGET), []
-    for position in [*positions_of(random_game(3))][-12:]:
+    for position, _turn in [*legal_turns(random_game(3))][-12:]:
         judgement = judge.judge(position)
         moves = [judgement.review(direction) for direction in judgement.directions]
         stakes.append(moves[0].stake)
@@ -87,7 +86,7 @@ def test_random_moves_lose_what_is_at_stake():
 def test_a_quarter_of_the_positions_count_whatever_was_played():
     """The same ones, with the same stake."""
     judge = LevelJudge(CLASSIC, CASUAL, threads=1, budget=BUDGET)
-    played = [*positions_of(random_game(3))][-40:]
+    played = [at for at, _turn in legal_turns(random_game(3))][-40:]
     others = [each._replace(played=each.board.legal_directions()[0]) for each in played]
     found, again = (
         {move.ply: move.stake for move in judge.review(positions)} for positions in (played, others)
@@ -98,7 +97,7 @@ def test_a_quarter_of_the_positions_count_whatever_was_played():
 
 def test_a_review_extends_the_games_of_a_hint():
     """Games of equal numbers are equal, however they are divided into batches."""
-    *_, position = positions_of(random_game(3, plies=12))
+    *_, (position, _turn) = legal_turns(random_game(3, plies=12))
     judge = LevelJudge(CLASSIC, CASUAL, threads=1, budget=BUDGET)
     hint, alone = judge.judge(position), Judgement(CLASSIC, CASUAL, position)
     *_, extended = judge.review([position])

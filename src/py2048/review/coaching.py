@@ -15,7 +15,6 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from functools import lru_cache, partial
 from math import ceil, exp, sqrt
 from statistics import fmean, variance
-from typing import NamedTuple
 
 import numpy as np
 
@@ -32,7 +31,7 @@ from py2048.players.perfect import QUICK_CELLS
 from py2048.players.search.context import is_searchable
 from py2048.review import _playout_kernels as kernels
 from py2048.review.levels import LEVELS, Level, goal_of
-from py2048.review.moves import DIGITS, Grade, Judge, MoveReview, accuracy_of, legal_turns
+from py2048.review.moves import DIGITS, Grade, Judge, MoveReview, Position, accuracy_of, legal_turns
 from py2048.review.reasons import MIN_Z, Reason, ReasonKind, watch
 from py2048.review.simulation import SEED, Batch, Playouts, Sums
 
@@ -85,22 +84,6 @@ _COLUMNS = {
     ReasonKind.MEETING: kernels.MEETING,
     ReasonKind.ROOM: kernels.ROOM,
 }
-
-
-class Position(NamedTuple):
-    """A position to judge.
-
-    Attributes:
-        ply: Number of the move.
-        board: Board before the move, with at least one legal direction.
-        score: Score before the move.
-        played: Direction played, if known.
-    """
-
-    ply: int
-    board: Board
-    score: int = 0
-    played: Direction | None = None
 
 
 def why_not(rules: Rules) -> str:
@@ -215,7 +198,8 @@ class Judgement:
 
     def _reason(self, played: Direction, best: Direction) -> Reason | None:
         """Return the clearest reason why a move is worse than the best move, or None."""
-        reasons = (self.compared(kind, played, best) for kind in self._kinds())
+        kinds = (kind for kind in ReasonKind if all(self._tiles(kind).values()))
+        reasons = (self.compared(kind, played, best) for kind in kinds)
         clear = (reason for reason in reasons if reason.z >= MIN_Z)
         return max(clear, key=self._effect, default=None)
 
@@ -225,14 +209,14 @@ class Judgement:
         most = {**_PER, ReasonKind.ROOM: self.rules.cells}.get(reason.kind, kernels.WATCHED_BOARDS)
         return abs(numbers["played"] - numbers["best"]) / most
 
-    def _kinds(self) -> Iterator[ReasonKind]:
-        """Yield the kinds of reasons that can apply to this position."""
+    def _tiles(self, kind: ReasonKind) -> dict[str, int]:
+        """Return the tiles that a kind of reason mentions, or 0 for tiles that are missing."""
         tiles = {
-            ReasonKind.CORNER: self.watch.corner,
-            ReasonKind.TRAPPED: self.watch.small,
-            ReasonKind.MEETING: self.watch.pair,
+            ReasonKind.CORNER: {"tile": self.watch.corner},
+            ReasonKind.TRAPPED: {"tile": self.watch.small, "behind": self.watch.large},
+            ReasonKind.MEETING: {"tile": self.watch.pair},
         }
-        yield from (kind for kind in ReasonKind if tiles.get(kind, 1))
+        return tiles.get(kind, {})
 
     def compared(self, kind: ReasonKind, played: Direction, best: Direction) -> Reason:
         """Compare two moves for one kind of reason. `z` is positive if `played` is worse."""
@@ -240,14 +224,7 @@ class Judgement:
             _statistics(kind, self.sums[each.value].sum(axis=0)) for each in (played, best)
         )
         sign, per = (-1 if kind is ReasonKind.ROOM else 1), _PER.get(kind, 1)
-        numbers: dict[str, float] = {"played": per * bad, "best": per * other, "per": per}
-        match kind:
-            case ReasonKind.CORNER:
-                numbers["tile"] = self.watch.corner
-            case ReasonKind.TRAPPED:
-                numbers |= {"tile": self.watch.small, "behind": self.watch.large}
-            case ReasonKind.MEETING:
-                numbers["tile"] = self.watch.pair
+        numbers = {"played": per * bad, "best": per * other, "per": per, **self._tiles(kind)}
         z = sign * (bad - other) / sqrt(squared + other_squared)
         return Reason(kind, {name: round(each, 2) for name, each in numbers.items()}, round(z, 2))
 
@@ -420,7 +397,7 @@ class LevelJudge(Judge):
         Raises:
             RecordError: If the record breaks its rules.
         """
-        return self.review(positions_of(record))
+        return self.review(position for position, _ in legal_turns(record))
 
     def review(self, positions: Iterable[Position]) -> Iterator[MoveReview]:
         """Review moves, given their positions with the directions played, as in `reviews`."""
@@ -495,16 +472,3 @@ def warmup_tasks() -> list[tuple[str, Callable[[], object]]]:
 
     judged = [rules for rules in list_rules() if not why_not(rules)]
     return [(f"levels under {rules.name}", partial(compile_for, rules)) for rules in judged]
-
-
-# --- whole games ---------------------------------------------------------------------------------
-
-
-def positions_of(record: Record) -> Iterator[Position]:
-    """Yield the position before each legal move of a game.
-
-    Raises:
-        RecordError: If the record breaks its rules.
-    """
-    for ply, board, score, turn in legal_turns(record):
-        yield Position(ply, board, score, turn.direction)

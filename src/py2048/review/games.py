@@ -9,21 +9,16 @@ from dataclasses import asdict, dataclass
 from itertools import groupby, zip_longest
 from math import hypot
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from py2048.core.board import Board
 from py2048.core.errors import PlayerError, RecordError, check_kind
 from py2048.core.game import Game, Record
 from py2048.core.rules import Rules
 from py2048.players import Player, Unit, make_player
+from py2048.review.levels import PERFECT, Goals, Level
 from py2048.review.moves import DIGITS, Grade, Judge, MoveReview, accuracy_of
 from py2048.review.reasons import Habit
-
-if TYPE_CHECKING:
-    from py2048.review.levels import Goals, Level
-
-PERFECT = "perfect"
-"""Name that selects perfect play in place of a level."""
 
 MAX_MOMENTS = 10
 """Maximum number of moves that a review highlights."""
@@ -334,20 +329,18 @@ def judge_for(rules: Rules, spec: str = "", start: Board | None = None) -> Judge
     Raises:
         PlayerError: If the player does not exist or does not support the rules.
     """
-    if spec:
-        return judge_by(rules, make_player(spec))
-    from py2048.players.perfect import QUICK_CELLS
-
-    if rules.cells <= QUICK_CELLS:
+    player = make_player(spec) if spec else judging_player(rules)
+    if not spec and player.name == "perfect":
         with suppress(PlayerError):  # The solver may not support the rules or the tiles.
-            judge = judge_by(rules, make_player("perfect"))
+            judge = judge_by(rules, player)
             if start:
                 judge.rate(start)
             return judge
-    return judge_by(rules, make_player(_search_for(rules)))
+        player = make_player(_search_for(rules))
+    return judge_by(rules, player)
 
 
-def judging_player(rules: Rules, spec: str = "") -> Player:
+def judging_player(rules: Rules) -> Player:
     """Return a player that uses the same kernels as `judge_for`, so that screens can compile them.
 
     Raises:
@@ -355,9 +348,7 @@ def judging_player(rules: Rules, spec: str = "") -> Player:
     """
     from py2048.players.perfect import QUICK_CELLS
 
-    if not spec and rules.cells <= QUICK_CELLS:
-        return make_player("perfect")
-    return make_player(spec or _search_for(rules))
+    return make_player("perfect" if rules.cells <= QUICK_CELLS else _search_for(rules))
 
 
 def _search_for(rules: Rules) -> str:

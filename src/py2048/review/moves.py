@@ -74,6 +74,22 @@ def accuracy_of(lost: float, stake: float) -> float:
     return round(100 * min(max(1 - lost / stake, 0.0), 1.0), 2) if stake > 0 else 100.0
 
 
+class Position(NamedTuple):
+    """A position to judge.
+
+    Attributes:
+        ply: Number of the move.
+        board: Board before the move, with at least one legal direction.
+        score: Score before the move.
+        played: Direction played, if known.
+    """
+
+    ply: int
+    board: Board
+    score: int = 0
+    played: Direction | None = None
+
+
 class Basis(NamedTuple):
     """The source of a move's values.
 
@@ -276,12 +292,12 @@ class Judge(ABC):
         self,
         board: Board,
         score: int,
-        played: Direction,
+        played: Direction | None = None,
         turn: Turn | None = None,
         *,
         ply: int = 1,
     ) -> MoveReview:
-        """Review a move.
+        """Review a move, by default the best move.
 
         Args:
             board: Board before the move.
@@ -294,7 +310,7 @@ class Judge(ABC):
             PlayerError: If the judge cannot evaluate the board.
         """
         rated = self.rate(board) or dict.fromkeys(board.legal_directions(), 1.0)
-        if played not in rated:
+        if played not in (None, *rated):
             raise PlayerError(f"{played} is not a legal move to review")
         # If the score is the board's sum, the first move also scores the start tiles.
         is_sum = isinstance(self.rules.scoring, BoardSum) and self.unit is not Unit.CHANCE
@@ -304,6 +320,7 @@ class Judge(ABC):
         for direction in values:  # a winning move ends the game and has no loss
             if self._wins(board.slide(direction, self.rules.merging).board):
                 values[direction] = top
+        played = played or max(values, key=values.__getitem__)
         luck = self.luck(turn, rated) if turn and turn.legal else 0.0
         return move_review(ply, board, score, played, values, luck, self.unit, self.basis(board))
 
@@ -316,18 +333,18 @@ class Judge(ABC):
             PlayerError: If the judge cannot evaluate a board.
             RecordError: If the record breaks its rules.
         """
-        for ply, board, score, turn in legal_turns(record):
-            if self.unit is Unit.CHANCE and not self.rate(board):
+        for at, turn in legal_turns(record):
+            if self.unit is Unit.CHANCE and not self.rate(at.board):
                 return
-            yield self.review_move(board, score, turn.direction, turn, ply=ply)
+            yield self.review_move(at.board, at.score, turn.direction, turn, ply=at.ply)
 
     def _wins(self, board: Board) -> bool:
         """Return whether a move that leads to this board reaches the target and ends the game."""
         return self.rules.ends_at_target and board.max_tile >= (self.rules.target or 0)
 
 
-def legal_turns(record: Record) -> Iterator[tuple[int, Board, int, Turn]]:
-    """Yield the number, previous board, previous score and turn of each legal move.
+def legal_turns(record: Record) -> Iterator[tuple[Position, Turn]]:
+    """Yield each legal move of a game with the position before the move.
 
     Raises:
         RecordError: If the record breaks its rules.
@@ -336,7 +353,7 @@ def legal_turns(record: Record) -> Iterator[tuple[int, Board, int, Turn]]:
     for after, turn, reached in record.replay():
         if turn.legal:
             ply += 1
-            yield ply, board, score, turn
+            yield Position(ply, board, score, turn.direction), turn
         board, score = after, reached
 
 

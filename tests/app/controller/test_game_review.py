@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given, settings
@@ -40,7 +41,6 @@ from py2048.presentation.events import Event
 from py2048.presentation.themes import THEMES
 from py2048.presentation.words import amount, describe_review, luck_word, plain_amount
 from py2048.review import Grade, Review
-from py2048.review.coaching import LevelJudge
 from py2048.review.games import accuracy_of_moves
 from py2048.review.levels import LEVELS, Level
 from py2048.review.moves import Basis, move_review
@@ -262,7 +262,8 @@ def test_another_level_judges_the_game_again(monkeypatch):
 def test_the_coach_speaks_only_for_mistakes_and_new_tiles(monkeypatch):
     """Inaccuracies and good moves get no comment; a new largest tile names the next goal."""
     judged = {move.ply: move for move in leveled_review().moves}
-    monkeypatch.setattr(LevelJudge, "review_move", lambda *_, ply: judged[ply])
+    judge = Mock(review_move=lambda *_, ply: judged[ply])
+    monkeypatch.setattr("py2048.review.coaching.level_judge", lambda *_: judge)
     session = Session()
     session.start_from(known_record(), 0)
     coach = coached(session)

@@ -306,19 +306,9 @@ def _summary(record: Record, chosen: tuple[str, str], stored: SummaryFile) -> Ga
 def _files_in(paths: Iterable[Path]) -> Iterator[Source]:
     """Yield the given files, and the files in the given folders."""
     for path in paths:
-        for file in _files(path):
+        inside = (each for ending in options.RECORD_ENDINGS for each in path.rglob(f"*{ending}"))
+        for file in sorted(filter(Path.is_file, inside)) if path.is_dir() else [path]:
             yield str(file), lambda file=file: load_records(file)  # type: ignore[misc]
-
-
-def _files(path: Path) -> Iterable[Path]:
-    if not path.is_dir():
-        return [path]
-    files = (
-        file
-        for file in path.rglob("*")
-        if file.name.endswith(options.RECORD_ENDINGS) and file.is_file()
-    )
-    return sorted(files)
 
 
 def _finished_games(session: Session, careers: Iterable[CareerTotals]) -> Iterator[Source]:

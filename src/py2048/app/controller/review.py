@@ -189,8 +189,7 @@ class GameReview:
     def __init__(self, record: Record, level: Level | None = None) -> None:
         self.record = record
         record.verify()
-        facts = legal_turns(record)
-        self._positions = [(board, score, turn.direction) for _ply, board, score, turn in facts]
+        self._positions = [(at.board, at.score, turn.direction) for at, turn in legal_turns(record)]
         if not self._positions:
             raise RecordError("there is nothing to review: no move was made")
         self.changed: Callable[[], object] = lambda: None
