@@ -37,7 +37,7 @@ def summary(number: int, day: str, **values: object) -> GameSummary:
     """Return a summary with known figures."""
     base = GameSummary(
         f"{number:x}", "", JUDGE, str(played("classic", 1, 0).rules), "Ada", day, 1000, 100, 128,
-        False, False, 100, 50_000, "points", 100, 90.0, 200.0, -50.0,
+        False, 100, 50_000, "points", 100, 90.0, 200.0, -50.0,
         {"best": 90, "good": 4, "inaccuracy": 3, "mistake": 2, "blunder": 1},
         {"64": {"best": 60}, "128": {"best": 34, "inaccuracy": 3, "mistake": 2, "blunder": 1}},
     )  # fmt: skip

@@ -94,8 +94,7 @@ def _reviewed_files(
         except KeyboardInterrupt:
             if not reviews:
                 raise
-            status = streams.INTERRUPTED
-            break
+            return reviews, streams.INTERRUPTED
         except Py2048Error as error:
             if len(files) == 1:
                 raise
@@ -105,8 +104,7 @@ def _reviewed_files(
         if prints:
             print(_report(file, reviews[file]), flush=True)
         if is_stopped:
-            status = streams.INTERRUPTED
-            break
+            return reviews, streams.INTERRUPTED
     return reviews, status
 
 
