@@ -440,7 +440,7 @@ def test_answers_to_a_job_that_was_replaced_are_dropped():
     worker.run(lambda: iter([2]), taken.append)
     screen.until(lambda: not worker.is_busy)
     assert taken == [2]
-    worker.close()
+    worker.cancel()
 
 
 def test_an_error_ends_the_review_and_is_told():

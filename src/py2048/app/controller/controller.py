@@ -423,7 +423,7 @@ class ScreenController:
         """Stop autoplay and all workers. The session stays open."""
         self.players.stop()
         for worker in self._workers:
-            worker.close()
+            worker.cancel()
 
     @property
     def is_waiting(self) -> bool:
