@@ -357,10 +357,6 @@ class LevelJudge(Judge):
         """Return the chance of reaching the goal after each legal move."""
         return self.review_move(board, 0).values if board.can_move() else {}
 
-    def luck(self, turn: Turn, values: Mapping[Direction, float]) -> float:  # noqa: ARG002
-        """Return 0, because luck is not measured."""
-        return 0.0
-
     def review_move(
         self,
         board: Board,

@@ -271,14 +271,16 @@ class Judge(ABC):
         If the score is the board's sum, values do not include the current sum.
         """
 
-    @abstractmethod
-    def luck(self, turn: Turn, values: Mapping[Direction, float]) -> float:
+    def luck(self, turn: Turn, values: Mapping[Direction, float]) -> float:  # noqa: ARG002
         """Return the luck of a turn: the value after its spawn minus the mean over all spawns.
+
+        The result is 0 if a judge does not measure luck.
 
         Args:
             turn: The turn.
             values: The values that `rate` returned for the board before the turn.
         """
+        return 0.0
 
     def prepare(self) -> None:
         """Compile the kernels, or load them from the cache."""

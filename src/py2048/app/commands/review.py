@@ -67,7 +67,7 @@ def review(
         data = [{"file": str(file)} | _review_data(each) for file, each in reviews.items()]
         options.print_json(data[0] if len(files) == 1 else data)
     if output is not None:
-        _write(output, page([*reviews.values()], colours()))
+        _write(output, page([*reviews.values()]))
     if notebook:
         with open_store() as store:
             new = sum(map(Notebook(store).keep, reviews.values()))
@@ -282,7 +282,7 @@ def report(
         text = _("the next report reviews these games again: {trouble}")
         streams.complain(text.format(trouble=stored.trouble))
     if output is not None:
-        _write(output, report_page(games, colours()))
+        _write(output, report_page(games))
     return status or (2 if refused else 0)
 
 
@@ -315,18 +315,3 @@ def _finished_games(session: Session, careers: Iterable[CareerTotals]) -> Iterat
         for game in reversed(session.career(career.rules).recent):
             name = _("the game of {date}").format(date=game.finished)
             yield name, lambda id_=game.id: [session.finished_record(id_)]  # type: ignore[misc]
-
-
-def colours() -> str:
-    """Return a CSS style sheet with the light and the dark theme."""
-    from py2048.presentation.themes import DARK, LIGHT, TOKENS, Theme
-
-    def sheet(theme: Theme) -> str:
-        tokens = "".join(f"--{name.replace('_', '-')}:{getattr(theme, name)};" for name in TOKENS)
-        tiles = "".join(
-            f".board .rank-{rank}{{background:{style.background};color:{style.text}}}"
-            for rank, style in enumerate(theme.tiles + theme.beyond, 1)
-        )
-        return f":root{{{tokens}}}{tiles}"
-
-    return f"{sheet(LIGHT)}@media(prefers-color-scheme:dark){{{sheet(DARK)}}}"
