@@ -70,13 +70,11 @@ class Undone:
 
     Attributes:
         turn: The turn; animate its `backward_motions`.
-        before: Board before the undo.
         board: Current board.
         score: Current score.
     """
 
     turn: Turn
-    before: Board
     board: Board
     score: int
 

@@ -94,14 +94,13 @@ def _graph(review: Review) -> str:
 def _moments(review: Review) -> str:
     if not review.moments:
         return ""
-    figures = "".join(_moment(review, move) for move in review.moments)
+    figures = "".join(
+        f"<figure>{board_table(move.board)}"
+        f"<figcaption>{escape(describe_move(review, move))}</figcaption></figure>"
+        for move in review.moments
+    )
     title = _("Critical moments")
     return f'<h2>{title}</h2>\n<div class="moments">{figures}</div>\n'
-
-
-def _moment(review: Review, move: MoveReview) -> str:
-    text = escape(describe_move(review, move))
-    return f"<figure>{board_table(move.board)}<figcaption>{text}</figcaption></figure>"
 
 
 def board_table(board: Board) -> str:

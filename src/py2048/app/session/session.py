@@ -284,13 +284,12 @@ class Session:
 
     def undo(self) -> tuple[Event, ...]:
         """Undo the last turn, and return an `Undone` event, or nothing if there are no turns."""
-        before = self.game.board
         turn = self._current.undo()
         if turn is None:
             return ()
         self.reset_best(self.best_before)
         self._keep_change()
-        self._events.append(events.Undone(turn, before, self.game.board, self.game.score))
+        self._events.append(events.Undone(turn, self.game.board, self.game.score))
         return self._take_events()
 
     def redo(self) -> tuple[Event, ...]:

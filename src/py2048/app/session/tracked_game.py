@@ -315,7 +315,7 @@ class Replay:
         before, after = self.position, self.seek(self.index - 1)
         if before.turn is None:
             return None
-        return Undone(before.turn, before.board, after.board, after.score)
+        return Undone(before.turn, after.board, after.score)
 
     def seek(self, index: int) -> Position:
         """Jump to the position after `index` turns, or to the end, and return the position."""
