@@ -275,7 +275,7 @@ def _desktop(monkey: Monkey) -> None:
         patch.setattr(dialogs, "ask_file", choose)  # the system's dialogs wait for a person
         while not monkey.is_tired:
             session = table(monkey)
-            running = GameWindow(session)
+            running = GameWindow(lambda session=session: session)
             closed.append(running)
             running.first_frame()
             running.finish_opening()
