@@ -164,7 +164,7 @@ def frames() -> None:
 
     session = Session()
     session.start(seed=1)
-    running = GameWindow(session)
+    running = GameWindow(lambda: session)
     running.first_frame()
     running.finish_opening()
     assert running.app is not None
@@ -211,7 +211,7 @@ def key_times(*, is_on: bool) -> tuple[list[float], float]:
     session = Session()
     session.start(seed=1)
     session.set_setting(COACH_SETTING, is_on)
-    running = GameWindow(session)
+    running = GameWindow(lambda: session)
     running.first_frame()
     running.finish_opening()
     assert running.app is not None

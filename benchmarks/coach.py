@@ -29,10 +29,10 @@ from py2048 import Board, Direction, Game, get_rules
 from py2048.players import make_player
 from py2048.players.registry import with_seed
 from py2048.review import judge_for
-from py2048.review.coaching import Judgement, LevelJudge, Position, positions_of
+from py2048.review.coaching import Judgement, LevelJudge
 from py2048.review.games import accuracy_of_moves
 from py2048.review.levels import LEVELS, TABLE, Goals, Level
-from py2048.review.moves import MoveReview
+from py2048.review.moves import MoveReview, Position, legal_turns
 from py2048.review.playouts import turns, words
 from py2048.review.simulation import SEED
 
@@ -108,7 +108,7 @@ def positions_by(player: str, number: int) -> Iterator[Position]:
     game, chosen = Game(get_rules("classic"), seed=number), make_player(with_seed(player, number))
     while not game.is_over:
         game.play(chosen.choose(game))
-    yield from positions_of(game.record())
+    yield from (at for at, _turn in legal_turns(game.record()))
 
 
 def show_accuracies(games: int) -> None:
@@ -121,8 +121,8 @@ def show_accuracies(games: int) -> None:
         for player in PLAYERS:
             positions = [*islice(positions_by(player, number), MAX_MOVES)]
             count = min(MAX_POSITIONS, len(positions))
-            parts = judge.review(random.Random(number).sample(positions, count))
-            moves = {move.ply: move for part in parts for move in part}
+            reviews = judge.review(random.Random(number).sample(positions, count))
+            moves = {move.ply: move for move in reviews}
             found[player] += moves.values()
             for move in moves.values():
                 if move.reason:

@@ -171,7 +171,7 @@ def window(folder: Path) -> None:
 def window_after(plies: int, theme: str, *keys: str) -> Image.Image:
     """Return a picture of the window or of a dialog on top, after some moves and keys."""
     desks = import_module("tests.app.desktop.conftest")
-    desk = desks.Desk(desks.GameWindow(table(plies), theme=theme))
+    desk = desks.Desk(desks.GameWindow(lambda: table(plies), theme=theme))
     desk.root.geometry("560x800+0+0")
     desk.pump(1)
     desk.focus(desk.board)

@@ -30,7 +30,7 @@ from textual.pilot import WaitForScreenTimeout
 sys.path.append(str(Path(__file__).parent / "server"))  # as in pytest's configuration
 
 from py2048.app.session import Session, open_session
-from py2048.presentation.hints import NamedPlayer
+from py2048.presentation.screen import Choice
 from tests.server.browser.conftest import CHROMIUMS
 
 QUICK = ("random", "greedy", "corner")
@@ -275,7 +275,7 @@ def _desktop(monkey: Monkey) -> None:
         patch.setattr(dialogs, "ask_file", choose)  # the system's dialogs wait for a person
         while not monkey.is_tired:
             session = table(monkey)
-            running = GameWindow(session)
+            running = GameWindow(lambda session=session: session)
             closed.append(running)
             running.first_frame()
             running.finish_opening()
@@ -526,7 +526,7 @@ def let_loose(front_end: str, wanted: int, seed: int) -> int:
         os.chdir(folder)
         try:
             with pytest.MonkeyPatch.context() as patch:
-                quick = [NamedPlayer(each, each, each) for each in QUICK]
+                quick = [Choice(each, each) for each in QUICK]
                 patch.setattr("py2048.app.controller.controller.PLAYERS", quick)
                 FRONT_ENDS[front_end](monkey)
         finally:

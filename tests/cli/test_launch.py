@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from tests.processes import until, xdotool
 
-from py2048.app.commands.screens import LaunchContext, UserInterface, best_screen
+from py2048.app.commands.screens import UserInterface, best_screen
 from py2048.app.session import open_session
 from py2048.app.storage import open_store
 from py2048.cli import main
@@ -32,13 +32,13 @@ TERMINAL = b"\x1b[?1049h"
 MOVES, NULL, CLOSED, SILENT = "moves", "null", "closed", "silent"
 
 
-def documented() -> dict[LaunchContext, UserInterface]:
+def documented() -> dict[tuple[bool, ...], UserInterface]:
     """Return the table of ``docs/reference/command.md``."""
     text = (ROOT / "docs/reference/command.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\|" + r" (yes|no|any) \|" * 3 + r" .*\(`(\w+)`\) \|$", text, re.MULTILINE)
     meanings = {"yes": [True], "no": [False], "any": [True, False]}
     return {
-        LaunchContext(*place): UserInterface(name)
+        place: UserInterface(name)
         for *words, name in rows
         for place in product(*(meanings[word] for word in words))
     }
@@ -48,13 +48,13 @@ def test_the_rule_is_the_documented_one():
     """Each of the eight environments matches one row and opens its screen."""
     rule = documented()
     assert len(rule) == 8
-    assert {place: best_screen(place) for place in rule} == rule
+    assert {place: best_screen(*place) for place in rule} == rule
 
 
 def test_a_terminal_that_only_prints_lines_has_the_game_in_lines():
     """``TERM=dumb`` only matters where the terminal interface would open."""
-    assert best_screen(LaunchContext(False, False, True, dumb=True)) is UserInterface.LINES
-    assert best_screen(LaunchContext(False, True, True, dumb=True)) is UserInterface.DESKTOP
+    assert best_screen(False, False, True, dumb=True) is UserInterface.LINES
+    assert best_screen(False, True, True, dumb=True) is UserInterface.DESKTOP
 
 
 class Started:

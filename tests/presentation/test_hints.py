@@ -132,7 +132,7 @@ def test_players_have_names_for_people_on_every_board():
         best = hint_player(rules)
         assert hints.player_name(best, best) == hints.player_name("", best) == "Strong"
     for player in hints.PLAYERS:
-        assert not player.spec or make_player(player.spec)
+        assert not player.value or make_player(player.value)
     assert hints.player_name("greedy") == "Beginner"
     assert hints.player_name("montecarlo:games=5") == "montecarlo:games=5"
 

@@ -15,14 +15,12 @@ from py2048.review import Grade, Review
 from py2048.review.coaching import (
     Judgement,
     LevelJudge,
-    Position,
     grade_for,
-    judge_position,
-    positions_of,
-    reviewing_at,
+    level_judge,
     why_not,
 )
 from py2048.review.levels import Level
+from py2048.review.moves import Position, legal_turns
 from py2048.review.reasons import MIN_Z, ReasonKind
 
 CLASSIC = get_rules("classic")
@@ -41,9 +39,7 @@ def random_game(seed: int, plies: int = 10_000, rules: Rules = CLASSIC) -> Recor
 
 def reviewed(record: Record, judge: LevelJudge) -> Review:
     """The final review of a game."""
-    *_, review = reviewing_at(record, judge)
-    assert isinstance(review, Review)
-    return review
+    return Review.of(record, judge, judge.reviews(record))
 
 
 @cache
@@ -67,20 +63,19 @@ def test_every_move_is_reviewed_in_order_before_any_is_improved():
     judge = LevelJudge(CLASSIC, CASUAL, threads=1, budget=BUDGET)
     plies: list[int] = []
     games: dict[int, int] = {}
-    for moves in judge.review(positions_of(record)):
-        for move in moves:
-            plies.append(move.ply)
-            assert set(move.games) == set(move.values) == set(move.board.legal_directions())
-            count = max(move.games.values())
-            assert count > games.get(move.ply, 0)
-            games[move.ply] = count
+    for move in judge.reviews(record):
+        plies.append(move.ply)
+        assert set(move.games) == set(move.values) == set(move.board.legal_directions())
+        count = max(move.games.values())
+        assert count > games.get(move.ply, 0)
+        games[move.ply] = count
     assert plies[:40] == [*range(1, 41)]
 
 
 def test_random_moves_lose_what_is_at_stake():
     """On average over the legal moves, so that the accuracy of random moves is 0."""
     judge, stakes = LevelJudge(CLASSIC, CASUAL, threads=1, budget=BUDGET), []
-    for position in [*positions_of(random_game(3))][-12:]:
+    for position, _turn in [*legal_turns(random_game(3))][-12:]:
         judgement = judge.judge(position)
         moves = [judgement.review(direction) for direction in judgement.directions]
         stakes.append(moves[0].stake)
@@ -91,40 +86,38 @@ def test_random_moves_lose_what_is_at_stake():
 def test_a_quarter_of_the_positions_count_whatever_was_played():
     """The same ones, with the same stake."""
     judge = LevelJudge(CLASSIC, CASUAL, threads=1, budget=BUDGET)
-    played = [*positions_of(random_game(3))][-40:]
+    played = [at for at, _turn in legal_turns(random_game(3))][-40:]
     others = [each._replace(played=each.board.legal_directions()[0]) for each in played]
     found, again = (
-        {move.ply: move.stake for moves in judge.review(positions) for move in moves}
-        for positions in (played, others)
+        {move.ply: move.stake for move in judge.review(positions)} for positions in (played, others)
     )
     assert found == again
     assert 0 < sum(stake != 0 for stake in found.values()) <= len(played) / 4
 
 
 def test_a_review_extends_the_games_of_a_hint():
-    """Games of equal numbers are equal, so nothing is played twice."""
-    record = random_game(3, plies=12)
+    """Games of equal numbers are equal, however they are divided into batches."""
+    *_, (position, _turn) = legal_turns(random_game(3, plies=12))
     judge = LevelJudge(CLASSIC, CASUAL, threads=1, budget=BUDGET)
-    positions = [*positions_of(record)]
-    known = judge.judge(positions[-1])
-    before = known.games
-    latest = {m.ply: m for moves in judge.review(positions, [known]) for m in moves}
-    assert min(latest[positions[-1].ply].games.values()) == known.games > before
-    alone = Judgement(CLASSIC, CASUAL, positions[-1])
-    while alone.games < known.games:
-        judge.play([alone], known.games - alone.games)
-    assert (alone.sums == known.sums).all()
+    hint, alone = judge.judge(position), Judgement(CLASSIC, CASUAL, position)
+    *_, extended = judge.review([position])
+    judge.play([alone], hint.games)
+    assert (alone.sums == hint.sums).all()
+    games = min(extended.games.values())
+    judge.play([alone], games - hint.games)
+    assert (alone.review().values, alone.games) == (extended.values, games)
 
 
 def test_values_are_chances_with_errors():
     """A merge of the largest tiles is better for a casual player than to leave it for later."""
-    move = judge_position(CLASSIC, MERGES, CASUAL)
+    judge = level_judge(CLASSIC, CASUAL)
+    move = judge.review_move(MERGES, 0)
     assert move.played is move.best
     assert (move.grade, move.loss, move.errors[move.best]) == (Grade.BEST, 0.0, 0.0)
     assert all(0 <= move.next_values[each] <= move.values[each] <= 1 for each in move.values)
     assert move.goal is not None
     assert move.goal.tile > MERGES.max_tile
-    played = judge_position(CLASSIC, MERGES, CASUAL, played=Direction.RIGHT)
+    played = judge.review_move(MERGES, 0, Direction.RIGHT)
     assert played.values == move.values
     assert played.loss in (0.0, round(move.values[move.best] - move.values[Direction.RIGHT], 6))
 
@@ -173,4 +166,6 @@ def test_solved_boards_have_no_levels():
 def test_an_illegal_move_is_not_judged():
     """The error names it."""
     with pytest.raises(PlayerError, match="up is not a legal move"):
-        judge_position(CLASSIC, Board.parse("2 4 . / . . . / . . ."), CASUAL, played=Direction.UP)
+        level_judge(CLASSIC, CASUAL).review_move(
+            Board.parse("2 4 . / . . . / . . ."), 0, Direction.UP
+        )

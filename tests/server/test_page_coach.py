@@ -28,10 +28,10 @@ from py2048.players.search.expectimax import Evaluation, Expectimax
 from py2048.presentation.hints import DirectionRow, headline, options_of, reason_of
 from py2048.presentation.words import accuracy_note, accuracy_text
 from py2048.review.advice import Hint
-from py2048.review.coaching import Judgement, LevelJudge, Position, positions_of
+from py2048.review.coaching import Judgement, LevelJudge
 from py2048.review.games import Review
 from py2048.review.levels import LEVELS, Goals
-from py2048.review.moves import MoveReview
+from py2048.review.moves import MoveReview, Position, legal_turns
 from py2048.review.playouts import play_on, words
 from py2048.review.reasons import watch
 from py2048.review.simulation import SEED, Playouts
@@ -262,7 +262,7 @@ def test_games_are_reviewed_as_by_the_server(name: str, code: str, tmp_path: Pat
     while not game.is_over and game.position.ply < 60:
         game.play(draw.choice(game.legal_directions()))
     record, judge = game.record(), LevelJudge(rules, level, threads=1, budget=budget)
-    positions = [*positions_of(record)]
+    positions = [at for at, _turn in legal_turns(record)]
     facts = [
         {"board": at.board.rows, "ply": at.ply, "played": str(at.played), "turn": turn}
         for turn, at in enumerate(positions)
@@ -270,7 +270,7 @@ def test_games_are_reviewed_as_by_the_server(name: str, code: str, tmp_path: Pat
     question = {"type": "review", "positions": facts, "level": str(level), "budget": budget}
     with use_language(code):
         (found,) = ask(rules, tmp_path, [question])
-        by_ply = {move.ply: move for part in judge.review(positions) for move in part}
+        by_ply = {move.ply: move for move in judge.review(positions)}
         moves = [by_ply[at.ply] for at in positions]
         for mine, move in zip(found["moves"], moves, strict=True):
             check(mine, move)

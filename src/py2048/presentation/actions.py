@@ -11,8 +11,6 @@ from py2048.core.direction import Direction
 from py2048.core.language import N_
 
 MENUS = ("Game", "Learn", "File")
-MOVES = (*map(str, Direction), "undo", "redo")
-"""Names of the actions that share a single line in the list of keys."""
 
 
 class UserAction(NamedTuple):

@@ -351,6 +351,8 @@ def save_gif(
         OSError: The file cannot be written.
         RecordError: The record breaks its rules.
     """
+    from py2048.core.game.record import replacing  # would delay the first frame of a window
+
     grid = BoardGrid.fit(record.rules.shape, GIF_SIDE, GIF_SIDE)
     positions = [(record.start, 0), *((board, score) for board, _, score in record.replay())]
     positions = positions[first:][: None if last is None else last - first + 1]
@@ -367,12 +369,8 @@ def save_gif(
     drawn = frames()
     times = [FRAME_MS] * (len(kept) - 1) + [LAST_MS]
     settings = {"save_all": True, "append_images": drawn, "loop": 0, "optimize": False}
-    partial = path.with_name(path.name + ".part")
-    try:
-        next(drawn).save(partial, "GIF", duration=times, **settings)
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
+    with replacing(path) as file:
+        next(drawn).save(file, "GIF", duration=times, **settings)
 
 
 def _palette(grid: BoardGrid, theme: Theme, base: Image.Image) -> Image.Image:

@@ -37,7 +37,6 @@ class Moved:
         board: Board after the turn.
         points: Change of the score.
         score: Score after the turn.
-        best: Best score of a human player under these rules.
         redone: Whether the move was redone.
     """
 
@@ -46,7 +45,6 @@ class Moved:
     board: Board
     points: int
     score: int
-    best: int
     redone: bool = False
 
 
@@ -72,13 +70,11 @@ class Undone:
 
     Attributes:
         turn: The turn; animate its `backward_motions`.
-        before: Board before the undo.
         board: Current board.
         score: Current score.
     """
 
     turn: Turn
-    before: Board
     board: Board
     score: int
 

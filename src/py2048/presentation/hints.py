@@ -15,32 +15,22 @@ from py2048.core.direction import Direction
 from py2048.core.language import N_, _, number
 from py2048.core.rules import Rules
 from py2048.players import Unit
+from py2048.presentation.screen import Choice
 from py2048.presentation.words import games_text, name_of, per_100, percent, way_of
 from py2048.review import Grade
 from py2048.review.advice import Hint
 from py2048.review.moves import MoveReview, grade_of
 
-
-class NamedPlayer(NamedTuple):
-    """A computer player with a display name.
-
-    Attributes:
-        spec: Player spec. An empty string selects the best player for the current board.
-        name: Display name; translatable.
-        about: Short description; translatable.
-    """
-
-    spec: str
-    name: str
-    about: str
-
-
 PLAYERS = (
-    NamedPlayer("", N_("Strong"), N_("The best there is on this board")),
-    NamedPlayer("expectimax:depth=1", N_("Fast"), N_("Good, and answers at once")),
-    NamedPlayer("greedy", N_("Beginner"), N_("Joins all it can now and plans nothing")),
+    Choice("", N_("Strong"), N_("The best there is on this board")),
+    Choice("expectimax:depth=1", N_("Fast"), N_("Good, and answers at once")),
+    Choice("greedy", N_("Beginner"), N_("Joins all it can now and plans nothing")),
 )
-"""The computer players that menus offer by name, with the default first."""
+"""The computer players that menus offer by name, with the default first.
+
+The values are player specs. An empty spec selects the best player for the current board. Titles and
+details are translatable.
+"""
 
 
 def player_name(spec: str, best: str = "") -> str:
@@ -50,7 +40,7 @@ def player_name(spec: str, best: str = "") -> str:
         spec: Player spec. An empty string selects the best player for the current board.
         best: Spec of the best player on the current board.
     """
-    names = {each.spec: each.name for each in PLAYERS} | {best: PLAYERS[0].name}
+    names = {each.value: each.title for each in PLAYERS} | {best: PLAYERS[0].title}
     return _(names[spec]) if spec in names else spec
 
 

@@ -10,6 +10,7 @@ from py2048.core.board import Board
 from py2048.core.language import N_, _, language, ngettext, number
 from py2048.players import Unit
 from py2048.presentation.plots import graph, line_plot
+from py2048.presentation.themes import DARK, LIGHT, TOKENS, Theme
 from py2048.presentation.words import (
     accuracy_text,
     amount,
@@ -43,25 +44,31 @@ PAGE_STYLE = Path(__file__).with_suffix(".css").read_text(encoding="utf-8")
 """The style sheet, which takes the colours of a `Theme` from custom properties."""
 
 
-def page(reviews: Sequence[Review], colours: str = "") -> str:
-    """Return an HTML page with one or more reviews.
-
-    Args:
-        reviews: The reviews to show.
-        colours: Style sheet that defines the custom properties for colours.
-    """
+def page(reviews: Sequence[Review]) -> str:
+    """Return an HTML page with one or more reviews."""
     sections = "".join(_section(review) for review in reviews)
-    return document(_("Review of a game of 2048"), sections, colours)
+    return document(_("Review of a game of 2048"), sections)
 
 
-def document(title: str, body: str, colours: str = "") -> str:
-    """Return a complete HTML page."""
+def document(title: str, body: str) -> str:
+    """Return a complete HTML page, in the dark theme if the reader's browser prefers it."""
+    dark = f"@media(prefers-color-scheme:dark){{{_colours(DARK)}}}"
     return (
         f'<!DOCTYPE html>\n<html lang="{language()}"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(title)}</title><style>{colours}{PAGE_STYLE}</style></head>\n"
+        f"<title>{escape(title)}</title><style>{_colours(LIGHT)}{dark}{PAGE_STYLE}</style></head>\n"
         f"<body><main>{body}</main></body></html>\n"
     )
+
+
+def _colours(theme: Theme) -> str:
+    """Return the CSS style sheet of a theme."""
+    tokens = "".join(f"--{name.replace('_', '-')}:{getattr(theme, name)};" for name in TOKENS)
+    tiles = "".join(
+        f".board .rank-{rank}{{background:{style.background};color:{style.text}}}"
+        for rank, style in enumerate(theme.tiles + theme.beyond, 1)
+    )
+    return f":root{{{tokens}}}{tiles}"
 
 
 def _section(review: Review) -> str:
@@ -87,14 +94,13 @@ def _graph(review: Review) -> str:
 def _moments(review: Review) -> str:
     if not review.moments:
         return ""
-    figures = "".join(_moment(review, move) for move in review.moments)
+    figures = "".join(
+        f"<figure>{board_table(move.board)}"
+        f"<figcaption>{escape(describe_move(review, move))}</figcaption></figure>"
+        for move in review.moments
+    )
     title = _("Critical moments")
     return f'<h2>{title}</h2>\n<div class="moments">{figures}</div>\n'
-
-
-def _moment(review: Review, move: MoveReview) -> str:
-    text = escape(describe_move(review, move))
-    return f"<figure>{board_table(move.board)}<figcaption>{text}</figcaption></figure>"
 
 
 def board_table(board: Board) -> str:
@@ -187,8 +193,8 @@ def describe_report(report: GamesReport) -> list[str]:
     return lines
 
 
-def report_page(report: GamesReport, colours: str = "") -> str:
-    """Return a report as an HTML page. The argument `colours` is the same as for `page`."""
+def report_page(report: GamesReport) -> str:
+    """Return a report as an HTML page."""
     text = ngettext("Report on {n} game of 2048", "Report on {n} games of 2048", report.games)
     title = text.format(n=number(report.games))
     body = f"<h1>{title}</h1>\n{_chart(report.weeks)}"
@@ -199,7 +205,7 @@ def report_page(report: GamesReport, colours: str = "") -> str:
         skipped = "".join(f"<li>{escape(line)}</li>" for line in report.refused)
         named = _("Skipped files")
         body += f"<h2>{named}</h2>\n<ul>{skipped}</ul>\n"
-    return document(title, body, colours)
+    return document(title, body)
 
 
 Table = tuple[str, Sequence[str], Sequence[Sequence[str]]]

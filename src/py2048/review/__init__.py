@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from py2048.review.games import Phase, Review, judge_for, judging_player, review, reviewing
+from py2048.review.games import Review, judge_for, judging_player, review
 from py2048.review.moves import Grade, Judge, MoveReview
 
 __all__ = [
     "Grade",
     "Judge",
     "MoveReview",
-    "Phase",
     "Review",
     "judge_for",
     "judging_player",
     "review",
-    "reviewing",
 ]

@@ -6,8 +6,9 @@ session, so that hints for older positions can be discarded.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, cast
 
@@ -17,7 +18,7 @@ from py2048.core.errors import PlayerError
 from py2048.core.game import Game, Record
 from py2048.core.rules import Rules
 from py2048.players import Meaning, Player, Unit, meaning_of
-from py2048.review import Judge, MoveReview, Review, judge_for, judging_player, reviewing
+from py2048.review import Judge, MoveReview, Review, judge_for, judging_player
 
 if TYPE_CHECKING:
     from py2048.engine.jit.progress import Compiling
@@ -98,9 +99,9 @@ class PositionSnapshot:
         Raises:
             PlayerError: If moves cannot be judged for a level under these rules.
         """
-        from py2048.review.coaching import judge_position
+        from py2048.review.coaching import level_judge
 
-        move = judge_position(self.rules, self.board, level, ply=self.ply, score=self.score)
+        move = level_judge(self.rules, level).review_move(self.board, self.score, ply=self.ply)
         return Hint(
             *(move.best, move.values, move.source, self.version, Meaning(Unit.CHANCE)),
             position=self,
@@ -233,25 +234,36 @@ ReviewUpdate = Judge | Review | tuple[MoveReview, ...]
 """An intermediate result or the final result of `review_game`."""
 
 
-def ready_judge(rules: Rules, start: Board | None = None) -> Generator[Compiling, None, Judge]:
+def ready_judge(
+    rules: Rules, start: Board | None = None, level: Level | None = None
+) -> Generator[Compiling, None, Judge]:
     """Yield the compiler's progress, and return the best judge when its kernels are compiled.
 
     Args:
         rules: Rules of the game.
         start: Starting position, as for `py2048.review.judge_for`.
+        level: Level of the player, or None for perfect play. If the rules do not support levels,
+            the judge is perfect play.
 
     Raises:
         PlayerError: If no judge supports the rules.
     """
     from py2048.engine.jit.progress import NotReadyError, ready_only
 
+    make: Callable[[], Judge] = partial(judge_for, rules, "", start)
+    make_player: Callable[[], Player] = partial(judging_player, rules)
+    if level is not None:
+        from py2048.review.coaching import level_judge, why_not
+
+        if not why_not(rules):
+            make, make_player = partial(level_judge, rules, level), partial(LevelPlayer, level)
     try:
         with ready_only():
-            judge = judge_for(rules, "", start)
-            judge.rate(Game(rules, seed=0).board)
+            judge = make()
+            judge.prepare()
     except NotReadyError:
-        yield from _prepared(judging_player(rules), rules)
-        judge = judge_for(rules, "", start)
+        yield from _prepared(make_player(), rules)
+        judge = make()
     return judge
 
 
@@ -270,36 +282,16 @@ def review_game(record: Record, level: Level | None = None) -> Iterator[ReviewUp
         PlayerError: If no judge supports the game.
         RecordError: If the record breaks its rules.
     """
-    if level is not None:
-        from py2048.review.coaching import why_not
-
-        if not why_not(record.rules):
-            yield from _review_at(record, level)
-            return
-    judge = yield from ready_judge(record.rules, record.start)
+    judge = yield from ready_judge(record.rules, record.start, level)
     yield judge
     moves, sent, due = list[MoveReview](), 0, monotonic() + BATCH_S
-    for move in reviewing(record, judge):
+    for move in judge.reviews(record):
         moves.append(move)
         if monotonic() >= due:
             yield tuple(moves[sent:])
             sent, due = len(moves), monotonic() + BATCH_S
     yield tuple(moves[sent:])
     yield Review.of(record, judge, moves)
-
-
-def _review_at(record: Record, level: Level) -> Iterator[ReviewUpdate | Compiling]:
-    from py2048.engine.jit.progress import NotReadyError, ready_only
-    from py2048.review.coaching import level_judge, reviewing_at
-
-    judge, player = level_judge(record.rules, level), LevelPlayer(level)
-    try:
-        with ready_only():
-            judge.prepare()
-    except NotReadyError:
-        yield from _prepared(player, record.rules)
-    yield judge
-    yield from reviewing_at(record, judge)
 
 
 if __name__ == "__main__":

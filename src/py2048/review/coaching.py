@@ -15,7 +15,6 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from functools import lru_cache, partial
 from math import ceil, exp, sqrt
 from statistics import fmean, variance
-from typing import NamedTuple
 
 import numpy as np
 
@@ -31,9 +30,8 @@ from py2048.players.ntuple.layout import board_kind
 from py2048.players.perfect import QUICK_CELLS
 from py2048.players.search.context import is_searchable
 from py2048.review import _playout_kernels as kernels
-from py2048.review.games import Review, legal_turns
 from py2048.review.levels import LEVELS, Level, goal_of
-from py2048.review.moves import DIGITS, Grade, Judge, MoveReview, accuracy_of
+from py2048.review.moves import DIGITS, Grade, Judge, MoveReview, Position, accuracy_of, legal_turns
 from py2048.review.reasons import MIN_Z, Reason, ReasonKind, watch
 from py2048.review.simulation import SEED, Batch, Playouts, Sums
 
@@ -86,22 +84,6 @@ _COLUMNS = {
     ReasonKind.MEETING: kernels.MEETING,
     ReasonKind.ROOM: kernels.ROOM,
 }
-
-
-class Position(NamedTuple):
-    """A position to judge.
-
-    Attributes:
-        ply: Number of the move.
-        board: Board before the move, with at least one legal direction.
-        score: Score before the move.
-        played: Direction played, if known.
-    """
-
-    ply: int
-    board: Board
-    score: int = 0
-    played: Direction | None = None
 
 
 def why_not(rules: Rules) -> str:
@@ -216,7 +198,8 @@ class Judgement:
 
     def _reason(self, played: Direction, best: Direction) -> Reason | None:
         """Return the clearest reason why a move is worse than the best move, or None."""
-        reasons = (self.compared(kind, played, best) for kind in self._kinds())
+        kinds = (kind for kind in ReasonKind if all(self._tiles(kind).values()))
+        reasons = (self.compared(kind, played, best) for kind in kinds)
         clear = (reason for reason in reasons if reason.z >= MIN_Z)
         return max(clear, key=self._effect, default=None)
 
@@ -226,14 +209,14 @@ class Judgement:
         most = {**_PER, ReasonKind.ROOM: self.rules.cells}.get(reason.kind, kernels.WATCHED_BOARDS)
         return abs(numbers["played"] - numbers["best"]) / most
 
-    def _kinds(self) -> Iterator[ReasonKind]:
-        """Yield the kinds of reasons that can apply to this position."""
+    def _tiles(self, kind: ReasonKind) -> dict[str, int]:
+        """Return the tiles that a kind of reason mentions, or 0 for tiles that are missing."""
         tiles = {
-            ReasonKind.CORNER: self.watch.corner,
-            ReasonKind.TRAPPED: self.watch.small,
-            ReasonKind.MEETING: self.watch.pair,
+            ReasonKind.CORNER: {"tile": self.watch.corner},
+            ReasonKind.TRAPPED: {"tile": self.watch.small, "behind": self.watch.large},
+            ReasonKind.MEETING: {"tile": self.watch.pair},
         }
-        yield from (kind for kind in ReasonKind if tiles.get(kind, 1))
+        return tiles.get(kind, {})
 
     def compared(self, kind: ReasonKind, played: Direction, best: Direction) -> Reason:
         """Compare two moves for one kind of reason. `z` is positive if `played` is worse."""
@@ -241,14 +224,7 @@ class Judgement:
             _statistics(kind, self.sums[each.value].sum(axis=0)) for each in (played, best)
         )
         sign, per = (-1 if kind is ReasonKind.ROOM else 1), _PER.get(kind, 1)
-        numbers: dict[str, float] = {"played": per * bad, "best": per * other, "per": per}
-        match kind:
-            case ReasonKind.CORNER:
-                numbers["tile"] = self.watch.corner
-            case ReasonKind.TRAPPED:
-                numbers |= {"tile": self.watch.small, "behind": self.watch.large}
-            case ReasonKind.MEETING:
-                numbers["tile"] = self.watch.pair
+        numbers = {"played": per * bad, "best": per * other, "per": per, **self._tiles(kind)}
         z = sign * (bad - other) / sqrt(squared + other_squared)
         return Reason(kind, {name: round(each, 2) for name, each in numbers.items()}, round(z, 2))
 
@@ -381,10 +357,6 @@ class LevelJudge(Judge):
         """Return the chance of reaching the goal after each legal move."""
         return self.review_move(board, 0).values if board.can_move() else {}
 
-    def luck(self, turn: Turn, values: Mapping[Direction, float]) -> float:  # noqa: ARG002
-        """Return 0, because luck is not measured."""
-        return 0.0
-
     def review_move(
         self,
         board: Board,
@@ -404,10 +376,7 @@ class LevelJudge(Judge):
         return self.judge(Position(ply, board, score, played)).review()
 
     def judge(self, position: Position) -> Judgement:
-        """Judge a position with as many playouts as a hint needs.
-
-        A review can add playouts later.
-        """
+        """Judge a position with as many playouts as a hint needs."""
         judgement = Judgement(self.rules, self.level, position)
         games, budget = PROBE_GAMES, self._budget * HINT_SHARE
         while games >= PROBE_GAMES and len(judgement.directions) > 1:
@@ -416,26 +385,21 @@ class LevelJudge(Judge):
             games = int(judgement.games * min(budget / spent, 7)) // 2 * 2
         return judgement
 
-    def review(
-        self, positions: Iterable[Position], known: Iterable[Judgement] = ()
-    ) -> Iterator[tuple[MoveReview, ...]]:
+    def reviews(self, record: Record) -> Iterator[MoveReview]:
         """Review the moves of a game, and yield each review when it is available or more precise.
 
-        Args:
-            positions: The positions, with the directions played.
-            known: Earlier judgements of some positions. New playouts are added to them.
+        A later review of the same move replaces an earlier review.
 
-        Yields:
-            Reviews of some moves. A later review of the same move replaces an earlier review.
+        Raises:
+            RecordError: If the record breaks its rules.
         """
-        earlier = {(each.position.ply, each.position.board): each for each in known}
-        found: list[Judgement] = []
-        for position in positions:
-            key = position.ply, position.board
-            judgement = earlier.get(key) or Judgement(self.rules, self.level, position)
-            judgement.position = position
-            found.append(judgement)
-            judgement.since = judgement.until = np.zeros_like(judgement.sums)
+        return self.review(position for position, _ in legal_turns(record))
+
+    def review(self, positions: Iterable[Position]) -> Iterator[MoveReview]:
+        """Review moves, given their positions with the directions played, as in `reviews`."""
+        found = [Judgement(self.rules, self.level, position) for position in positions]
+        for each in found:
+            each.until = each.since
         budget = self._budget * max(1.0, len(found) / LONG_GAME)
         spent = yield from self._play_equally(found, FIRST_GAMES, FIRST_SHARE * budget)
         ordered = sorted(found, key=lambda each: -each.contrast(each.sums.sum(axis=1)))
@@ -453,11 +417,11 @@ class LevelJudge(Judge):
                 return
             spent += self.play(part, BATCH_GAMES)
             doubts |= {number: found[number].doubt for number in chosen}
-            yield tuple(each.review() for each in part)
+            yield from (each.review() for each in part)
 
     def _play_equally(
         self, found: Sequence[Judgement], most: int, budget: float
-    ) -> Generator[tuple[MoveReview, ...], None, int]:
+    ) -> Generator[MoveReview, None, int]:
         """Run the same number of playouts for each position, and yield the reviews.
 
         The generator returns the number of simulated moves.
@@ -473,7 +437,7 @@ class LevelJudge(Judge):
             for first in range(0, len(found), ROUND):
                 part = found[first : first + ROUND]
                 spent += self.play(part, games)
-                yield tuple(each.review() for each in part)
+                yield from (each.review() for each in part)
             done += games
             games = max(min(int(done * (budget / spent - 1)), most - done) // 2 * 2, 0)
         return spent
@@ -504,54 +468,3 @@ def warmup_tasks() -> list[tuple[str, Callable[[], object]]]:
 
     judged = [rules for rules in list_rules() if not why_not(rules)]
     return [(f"levels under {rules.name}", partial(compile_for, rules)) for rules in judged]
-
-
-def judge_position(
-    rules: Rules,
-    board: Board,
-    level: Level,
-    *,
-    ply: int = 1,
-    score: int = 0,
-    played: Direction | None = None,
-) -> MoveReview:
-    """Judge a move of a single position.
-
-    Args:
-        rules: Rules of the game.
-        board: Board before the move, with at least one legal direction.
-        level: Level of the player.
-        ply: Number of the move.
-        score: Score before the move.
-        played: A legal direction, by default the best direction.
-
-    Raises:
-        PlayerError: If `played` is illegal, or the rules do not support levels (see `why_not`).
-    """
-    return level_judge(rules, level).review_move(board, score, played, ply=ply)
-
-
-# --- whole games ---------------------------------------------------------------------------------
-
-
-def positions_of(record: Record) -> Iterator[Position]:
-    """Yield the position before each legal move of a game.
-
-    Raises:
-        RecordError: If the record breaks its rules.
-    """
-    for ply, board, score, turn in legal_turns(record):
-        yield Position(ply, board, score, turn.direction)
-
-
-def reviewing_at(record: Record, judge: LevelJudge) -> Iterator[tuple[MoveReview, ...] | Review]:
-    """Yield the reviews of moves from `LevelJudge.review`, and finally the review of the game.
-
-    Raises:
-        RecordError: If the record breaks its rules.
-    """
-    latest: dict[int, MoveReview] = {}
-    for moves in judge.review(positions_of(record)):
-        latest |= {move.ply: move for move in moves}
-        yield moves
-    yield Review.of(record, judge, latest.values())

@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from itertools import groupby, zip_longest
 from math import hypot
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from py2048.core.board import Board
 from py2048.core.errors import PlayerError, RecordError, check_kind
-from py2048.core.game import Game, Record, Turn
+from py2048.core.game import Game, Record
 from py2048.core.rules import Rules
 from py2048.players import Player, Unit, make_player
+from py2048.review.levels import PERFECT, Goals, Level
 from py2048.review.moves import DIGITS, Grade, Judge, MoveReview, accuracy_of
 from py2048.review.reasons import Habit
-
-if TYPE_CHECKING:
-    from py2048.review.levels import Goals, Level
-
-PERFECT = "perfect"
-"""Name that selects perfect play in place of a level."""
 
 MAX_MOMENTS = 10
 """Maximum number of moves that a review highlights."""
@@ -95,8 +90,12 @@ class Review:
 
     @classmethod
     def of(cls, record: Record, judge: Judge, moves: Iterable[MoveReview]) -> Review:
-        """Create a review from a judge's move reviews, which may only cover the first moves."""
-        ordered = tuple(sorted(moves, key=lambda move: move.ply))
+        """Create a review from a judge's move reviews, which may only cover the first moves.
+
+        A later review of the same move replaces an earlier review.
+        """
+        latest = {move.ply: move for move in moves}
+        ordered = tuple(sorted(latest.values(), key=lambda move: move.ply))
         return cls(record, judge.name, judge.unit, judge.is_exact, ordered, judge.level)
 
     @property
@@ -292,39 +291,7 @@ def review(record: Record, judge: Judge | Player | str | None = None) -> Review:
         RecordError: If the record breaks its rules.
     """
     judge = chosen_judge(record, judge)
-    return Review.of(record, judge, reviewing(record, judge))
-
-
-def reviewing(record: Record, judge: Judge | Player | str | None = None) -> Iterator[MoveReview]:
-    """Yield the review of each legal move. Stop at the goal if the judge has a fixed goal.
-
-    Args:
-        record: Record of the game.
-        judge: As for `review`.
-
-    Raises:
-        PlayerError: As for `review`.
-        RecordError: As for `review`.
-    """
-    judge = chosen_judge(record, judge)
-    for ply, board, score, turn in legal_turns(record):
-        if judge.unit is Unit.CHANCE and not judge.rate(board):
-            return
-        yield judge.review_move(board, score, turn.direction, turn, ply=ply)
-
-
-def legal_turns(record: Record) -> Iterator[tuple[int, Board, int, Turn]]:
-    """Yield the number, previous board, previous score and turn of each legal move.
-
-    Raises:
-        RecordError: If the record breaks its rules.
-    """
-    board, score, ply = record.start, 0, 0
-    for after, turn, reached in record.replay():
-        if turn.legal:
-            ply += 1
-            yield ply, board, score, turn
-        board, score = after, reached
+    return Review.of(record, judge, judge.reviews(record))
 
 
 def chosen_judge(record: Record, judge: Judge | Player | str | None) -> Judge:
@@ -362,20 +329,18 @@ def judge_for(rules: Rules, spec: str = "", start: Board | None = None) -> Judge
     Raises:
         PlayerError: If the player does not exist or does not support the rules.
     """
-    if spec:
-        return judge_by(rules, make_player(spec))
-    from py2048.players.perfect import QUICK_CELLS
-
-    if rules.cells <= QUICK_CELLS:
+    player = make_player(spec) if spec else judging_player(rules)
+    if not spec and player.name == "perfect":
         with suppress(PlayerError):  # The solver may not support the rules or the tiles.
-            judge = judge_by(rules, make_player("perfect"))
+            judge = judge_by(rules, player)
             if start:
                 judge.rate(start)
             return judge
-    return judge_by(rules, make_player(_search_for(rules)))
+        player = make_player(_search_for(rules))
+    return judge_by(rules, player)
 
 
-def judging_player(rules: Rules, spec: str = "") -> Player:
+def judging_player(rules: Rules) -> Player:
     """Return a player that uses the same kernels as `judge_for`, so that screens can compile them.
 
     Raises:
@@ -383,9 +348,7 @@ def judging_player(rules: Rules, spec: str = "") -> Player:
     """
     from py2048.players.perfect import QUICK_CELLS
 
-    if not spec and rules.cells <= QUICK_CELLS:
-        return make_player("perfect")
-    return make_player(spec or _search_for(rules))
+    return make_player("perfect" if rules.cells <= QUICK_CELLS else _search_for(rules))
 
 
 def _search_for(rules: Rules) -> str:

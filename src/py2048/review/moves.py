@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from statistics import fmean
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from py2048.core.board import Board
 from py2048.core.direction import Direction
 from py2048.core.errors import PlayerError
-from py2048.core.game import Turn
+from py2048.core.game import Game, Record, Turn
 from py2048.core.game.turn import score_after
 from py2048.core.rules import BoardSum, Rules
 from py2048.players import Unit
@@ -72,6 +72,22 @@ def grade_of(share: float) -> Grade:
 def accuracy_of(lost: float, stake: float) -> float:
     """Return the accuracy (0 to 100) from the loss of the moves and the loss of random moves."""
     return round(100 * min(max(1 - lost / stake, 0.0), 1.0), 2) if stake > 0 else 100.0
+
+
+class Position(NamedTuple):
+    """A position to judge.
+
+    Attributes:
+        ply: Number of the move.
+        board: Board before the move, with at least one legal direction.
+        score: Score before the move.
+        played: Direction played, if known.
+    """
+
+    ply: int
+    board: Board
+    score: int = 0
+    played: Direction | None = None
 
 
 class Basis(NamedTuple):
@@ -255,14 +271,20 @@ class Judge(ABC):
         If the score is the board's sum, values do not include the current sum.
         """
 
-    @abstractmethod
-    def luck(self, turn: Turn, values: Mapping[Direction, float]) -> float:
+    def luck(self, turn: Turn, values: Mapping[Direction, float]) -> float:  # noqa: ARG002
         """Return the luck of a turn: the value after its spawn minus the mean over all spawns.
+
+        The result is 0 if a judge does not measure luck.
 
         Args:
             turn: The turn.
             values: The values that `rate` returned for the board before the turn.
         """
+        return 0.0
+
+    def prepare(self) -> None:
+        """Compile the kernels, or load them from the cache."""
+        self.rate(Game(self.rules, seed=0).board)
 
     def basis(self, board: Board) -> Basis:  # noqa: ARG002 - used by subclasses
         """Return the source of the values on a board."""
@@ -272,12 +294,12 @@ class Judge(ABC):
         self,
         board: Board,
         score: int,
-        played: Direction,
+        played: Direction | None = None,
         turn: Turn | None = None,
         *,
         ply: int = 1,
     ) -> MoveReview:
-        """Review a move.
+        """Review a move, by default the best move.
 
         Args:
             board: Board before the move.
@@ -290,7 +312,7 @@ class Judge(ABC):
             PlayerError: If the judge cannot evaluate the board.
         """
         rated = self.rate(board) or dict.fromkeys(board.legal_directions(), 1.0)
-        if played not in rated:
+        if played not in (None, *rated):
             raise PlayerError(f"{played} is not a legal move to review")
         # If the score is the board's sum, the first move also scores the start tiles.
         is_sum = isinstance(self.rules.scoring, BoardSum) and self.unit is not Unit.CHANCE
@@ -300,12 +322,41 @@ class Judge(ABC):
         for direction in values:  # a winning move ends the game and has no loss
             if self._wins(board.slide(direction, self.rules.merging).board):
                 values[direction] = top
+        played = played or max(values, key=values.__getitem__)
         luck = self.luck(turn, rated) if turn and turn.legal else 0.0
         return move_review(ply, board, score, played, values, luck, self.unit, self.basis(board))
+
+    def reviews(self, record: Record) -> Iterator[MoveReview]:
+        """Yield the review of each legal move. Stop at the goal if the judge has a fixed goal.
+
+        A later review of the same move replaces an earlier review.
+
+        Raises:
+            PlayerError: If the judge cannot evaluate a board.
+            RecordError: If the record breaks its rules.
+        """
+        for at, turn in legal_turns(record):
+            if self.unit is Unit.CHANCE and not self.rate(at.board):
+                return
+            yield self.review_move(at.board, at.score, turn.direction, turn, ply=at.ply)
 
     def _wins(self, board: Board) -> bool:
         """Return whether a move that leads to this board reaches the target and ends the game."""
         return self.rules.ends_at_target and board.max_tile >= (self.rules.target or 0)
+
+
+def legal_turns(record: Record) -> Iterator[tuple[Position, Turn]]:
+    """Yield each legal move of a game with the position before the move.
+
+    Raises:
+        RecordError: If the record breaks its rules.
+    """
+    board, score, ply = record.start, 0, 0
+    for after, turn, reached in record.replay():
+        if turn.legal:
+            ply += 1
+            yield Position(ply, board, score, turn.direction), turn
+        board, score = after, reached
 
 
 def gain_of(rules: Rules, turn: Turn) -> int:

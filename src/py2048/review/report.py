@@ -47,7 +47,6 @@ class GameSummary:
         moves: Number of legal moves.
         max_tile: Largest tile.
         won: Whether the target was reached.
-        is_assisted: Whether the player used undo or hints.
         timed: Number of moves with a recorded thinking time.
         think_ms: Total recorded thinking time in milliseconds.
         unit: Unit of `loss` and `luck`.
@@ -69,7 +68,6 @@ class GameSummary:
     moves: int
     max_tile: int
     won: bool
-    is_assisted: bool
     timed: int
     think_ms: int
     unit: str
@@ -101,7 +99,6 @@ class GameSummary:
             record.plies,
             board.max_tile,
             target is not None and board.max_tile >= target,
-            bool(record.undos or record.hints),
             len(times),
             sum(times),
             review.unit.value,
@@ -148,9 +145,6 @@ class SummaryFile:
                     line = msgspec.json.decode(text, type=_Line)
                     if (line.version, line.release) == (VERSION, release):
                         self._summaries[line.summary.record, line.summary.asked] = line.summary
-
-    def __len__(self) -> int:
-        return len(self._summaries)
 
     def get(self, record: Record, asked: str = "") -> GameSummary | None:
         """Return a game's summary for the requested level, or None if it was not reviewed."""

@@ -14,7 +14,7 @@ import py2048.app.commands.review
 import py2048.review
 from py2048 import Game, Record, make_player
 from py2048.cli import main
-from py2048.review import MoveReview, coaching
+from py2048.review import Judge, MoveReview, coaching
 
 
 def saved(path: Path, rules: str, spec: str, seed: int = 1) -> Path:
@@ -117,15 +117,15 @@ def test_errors_are_one_line(good, tmp_path, capsys):
 
 def test_what_was_reviewed_before_an_interruption_is_told(bad, good, capsys, monkeypatch):
     """Ctrl-C reports the moves so far, and sets the usual exit status."""
-    whole = py2048.review.reviewing
+    whole = Judge.reviews
 
-    def interrupted(*args: object) -> Iterator[MoveReview]:
-        for move in whole(*args):  # type: ignore[arg-type]
+    def interrupted(judge: Judge, record: Record) -> Iterator[MoveReview]:
+        for move in whole(judge, record):
             if move.ply > 5:
                 raise KeyboardInterrupt
             yield move
 
-    monkeypatch.setattr(py2048.review, "reviewing", interrupted)
+    monkeypatch.setattr(Judge, "reviews", interrupted)
     assert main(["review", str(bad), str(good)]) == 130
     out = capsys.readouterr().out
     assert f"reviewed: 5 of {Record.load(bad).plies:,} moves" in out

@@ -13,7 +13,7 @@ from py2048.core.direction import Direction
 from py2048.core.game import Game, Record, Turn
 from py2048.core.rules import Rules, get_rules
 from py2048.players import Player, Unit, make_player
-from py2048.review import Grade, Judge, MoveReview, Review, reviewing
+from py2048.review import Grade, Judge, MoveReview, Review
 from py2048.review.levels import LEVELS, Goals
 from py2048.review.reasons import Reason, ReasonKind
 
@@ -81,7 +81,7 @@ def known_review(moves: int = MOVES) -> GameReview:
     """Return the review of `known_record` after `moves` judged moves."""
     review, judge = GameReview(known_record()), KnownJudge(known_record().rules)
     review.judge = judge
-    judged = list(reviewing(known_record(), judge))
+    judged = list(judge.reviews(known_record()))
     review.add(judged[:moves])
     if moves == MOVES:
         review.review, review.progress = Review.of(known_record(), judge, judged), ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given, settings
@@ -39,7 +40,7 @@ from py2048.players import Unit
 from py2048.presentation.events import Event
 from py2048.presentation.themes import THEMES
 from py2048.presentation.words import amount, describe_review, luck_word, plain_amount
-from py2048.review import Grade, Review, reviewing
+from py2048.review import Grade, Review
 from py2048.review.games import accuracy_of_moves
 from py2048.review.levels import LEVELS, Level
 from py2048.review.moves import Basis, move_review
@@ -261,7 +262,8 @@ def test_another_level_judges_the_game_again(monkeypatch):
 def test_the_coach_speaks_only_for_mistakes_and_new_tiles(monkeypatch):
     """Inaccuracies and good moves get no comment; a new largest tile names the next goal."""
     judged = {move.ply: move for move in leveled_review().moves}
-    monkeypatch.setattr("py2048.review.coaching.judge_position", lambda *_, ply, **__: judged[ply])
+    judge = Mock(review_move=lambda *_, ply: judged[ply])
+    monkeypatch.setattr("py2048.review.coaching.level_judge", lambda *_: judge)
     session = Session()
     session.start_from(known_record(), 0)
     coach = coached(session)
@@ -308,7 +310,7 @@ def test_the_coachs_accuracy_is_that_of_the_moves_that_stand(steps):
             is_right = step == "fault" and as_then in legal
             follow(coach, session.move(as_then if is_right else legal[-1]))
         first = min(first, session.game.ply)  # an undo before the start resets the coach
-        reviews = list(reviewing(session.record(), judge))[first:]
+        reviews = list(judge.reviews(session.record()))[first:]
         wanted = accuracy_of_moves(reviews) if reviews else None
         assert coach.accuracy == wanted
 
@@ -438,7 +440,7 @@ def test_answers_to_a_job_that_was_replaced_are_dropped():
     worker.run(lambda: iter([2]), taken.append)
     screen.until(lambda: not worker.is_busy)
     assert taken == [2]
-    worker.close()
+    worker.cancel()
 
 
 def test_an_error_ends_the_review_and_is_told():

@@ -15,10 +15,10 @@ from tests.app.controller.reviewing import (
 
 from py2048.app.controller import practice as module
 from py2048.app.controller.practice import (
+    Drill,
     DrillEnd,
     PracticeRun,
     choice_of,
-    drill_of,
     list_offers,
     mistakes,
     one_puzzle,
@@ -30,6 +30,12 @@ from py2048.core.errors import StorageError
 from py2048.core.game import Game
 from py2048.review.puzzles import get_puzzle, puzzles
 from py2048.review.reasons import ReasonKind
+
+
+def drill_of(session: Session, value: str) -> Drill:
+    """Return the drill that is offered as `value`."""
+    (make,) = (make for choice, make in list_offers(session).items() if choice.value == value)
+    return make()
 
 
 def filled(session: Session) -> Session:

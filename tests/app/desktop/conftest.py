@@ -174,7 +174,7 @@ def open_desk(display: str) -> Iterator[OpenDesk]:
         if session is None:
             session = Session()
             session.start(seed=1)
-        desk = Desk(GameWindow(session, **options))
+        desk = Desk(GameWindow(lambda: session, **options))
         opened.append(desk)
         return desk
 

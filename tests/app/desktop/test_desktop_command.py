@@ -130,7 +130,7 @@ def test_a_display_that_does_not_answer_is_an_error_in_one_line(monkeypatch):
         pytest.skip("only X11 has display names")
     monkeypatch.setenv("DISPLAY", ":987")
     with pytest.raises(desktop.NoDesktopError, match="no window can be opened"):
-        desktop.run(Session())
+        desktop.run(Session)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

@@ -116,7 +116,7 @@ def test_the_first_frame_shows_the_last_game(tmp_path):
     url, state = f"sqlite:///{tmp_path / 'store.sqlite3'}", tmp_path / "desktop.json"
     with closing(open_session(url)) as session:
         session.start(seed=1, board=Board.parse(TILES))
-        desk = Desk(GameWindow(session, state_file=state))
+        desk = Desk(GameWindow(lambda: session, state_file=state))
         desk.play(1)
         board = session.game.board
         desk.running.close()
@@ -139,4 +139,4 @@ def test_a_damaged_state_file_shows_no_board(open_desk, tmp_path):
     for last in ("", "7", "[]", "[[], []]", '[["a"], ["classic"]]', "[[[2, 4]], [1, {}, 2]]"):
         state.write_text(json.dumps({"last": last}))
         session = Session()
-        open_desk(lambda session=session: session, state_file=state).running.close()
+        open_desk(session, state_file=state).running.close()

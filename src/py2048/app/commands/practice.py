@@ -90,12 +90,11 @@ def practice(
         raise Py2048Error("--statistics excludes --only and --count: leave it or them out")
     if seed is not None and table is None:
         raise Py2048Error(f"--seed {seed} draws an ending of a --table: give both")
-    questions = Questions(as_json=json)
     if table is not None:
         chosen_seed = options.chosen_seed(seed)
         with StatusLine():
             drill = ending(table, random_seed() if chosen_seed is None else chosen_seed)
-        _run(questions, drill)
+        _run(drill, as_json=json)
         return
     from py2048.app.session.notebook import Notebook
 
@@ -105,7 +104,7 @@ def practice(
         if statistics:
             _show_progress(notebook, json=json)
         else:
-            _run(questions, mistakes(notebook, kind, count or MAX_DUE))
+            _run(mistakes(notebook, kind, count or MAX_DUE), as_json=json)
 
 
 def _kind(text: str) -> ReasonKind:
@@ -119,26 +118,6 @@ def _kind(text: str) -> ReasonKind:
     if text not in _kinds():
         raise Py2048Error(f"no kind of mistake is called {unknown(text, _kinds())}")
     return ReasonKind(text)
-
-
-def _run(questions: Questions, drill: Drill) -> None:
-    """Ask questions until the drill or the input ends."""
-    from py2048.app.controller.practice import DrillEnd
-
-    goal = ""
-    for asked in drill:
-        if isinstance(asked, DrillEnd):
-            board = f"\n{asked.board}\n" if asked.board else ""
-            questions.say(f"{board}{asked.text}", asked.about)
-            return
-        if asked.goal != goal:
-            goal = asked.goal
-            questions.say(goal)
-        direction = questions.ask(asked.title, asked.board, asked.about)
-        if direction is None:
-            return
-        answer = asked.answer(direction)
-        questions.tell(answer.move, answer.unit, answer.then, answer.about)
 
 
 def _show_progress(notebook: Notebook, *, json: bool) -> None:
@@ -194,7 +173,6 @@ def puzzle(
             "--daily, --id, --rating and --statistics exclude each other: give one of them"
         )
     limits = _range(rating) if rating else (0, MAX_RATING)
-    questions = Questions(as_json=json)
     with open_store() as store:
         book = PuzzleBook(store)
         if statistics:
@@ -203,7 +181,8 @@ def puzzle(
             only = daily_puzzle(today()) if daily else None
             only = only if number is None else get_puzzle(number)
             own = None if rating else Notebook(store)
-            _run(questions, one_puzzle(book, only) if only else puzzles(book, own, *limits))
+            drill = one_puzzle(book, only) if only else puzzles(book, own, *limits)
+            _run(drill, as_json=json)
 
 
 def _range(text: str) -> tuple[int, int]:
@@ -241,76 +220,66 @@ def _show_rating(book: PuzzleBook, *, json: bool) -> None:
 # --- questions -----------------------------------------------------------------------------------
 
 
-class Questions:
-    """Asks for moves and prints their evaluation.
+def _run(drill: Drill, *, as_json: bool) -> None:
+    """Ask questions and print the evaluation of the answers until the drill or the input ends."""
+    from py2048.app.controller.practice import DrillEnd
+
+    goal = gap = ""
+    for asked in drill:
+        if isinstance(asked, DrillEnd):
+            board = f"\n{asked.board}\n" if asked.board else ""
+            _tell(f"{board}{asked.text}", asked.about, as_json=as_json)
+            return
+        if asked.goal != goal:
+            goal = asked.goal
+            _tell(goal, None, as_json=as_json)
+        question = {**asked.about, "board": asked.board.rows}
+        _tell(f"{gap}{asked.title}\n{asked.board}", question, as_json=as_json)
+        gap = "\n"
+        direction = _ask(asked.board, as_json=as_json)
+        if direction is None:
+            return
+        answer = asked.answer(direction)
+        graded = {**_data(answer.move, answer.unit), **answer.about}
+        _tell(f"{_graded(answer.move, answer.unit)}\n{answer.then}", graded, as_json=as_json)
+
+
+def _tell(text: str, data: Mapping[str, object] | None, *, as_json: bool) -> None:
+    """Print `text`, or print `data` as a line of JSON if the output is JSON."""
+    if not as_json:
+        print(text, flush=True)
+    elif data is not None:
+        options.print_json(data, indent=None)
+
+
+def _ask(board: Board, *, as_json: bool) -> Direction | None:
+    """Return the player's legal direction, or None at the end of the input.
 
     In a terminal, each key is a move. In a pipe, each line is a move.
-
-    Args:
-        as_json: Whether to print each question and each answer as a line of JSON.
     """
-
-    def __init__(self, *, as_json: bool) -> None:
-        self._as_json = as_json
-        self._gap = ""
-        self._ask = _key if are_terminal() and not as_json else _word
-
-    def ask(self, title: str, board: Board, about: Mapping[str, object]) -> Direction | None:
-        """Show a position and return the player's legal direction, or None at the end of input.
-
-        Args:
-            title: Text above the board.
-            board: The position.
-            about: Additional fields of the JSON output.
-        """
-        if self._as_json:
-            options.print_json({**about, "board": board.rows}, indent=None)
+    read = _key if are_terminal() and not as_json else _word
+    while True:
+        try:
+            direction = read()
+        except DirectionError as error:
+            fault = str(error)
         else:
-            print(f"{self._gap}{title}\n{board}", flush=True)
-            self._gap = "\n"
-        legal = board.legal_directions()
-        while True:
-            try:
-                direction = self._ask()
-            except DirectionError as error:
-                self._complain(f"{error}")
-                continue
-            if direction is None or direction in legal:
+            if direction is None or direction in board.legal_directions():
                 return direction
-            self._complain(_("{direction}: nothing moves.").format(direction=name_of(direction)))
+            fault = _("{direction}: nothing moves.").format(direction=name_of(direction))
+        print(fault, file=sys.stderr if as_json else sys.stdout, flush=True)
 
-    def tell(self, move: MoveReview, unit: Unit, then: str, about: Mapping[str, object]) -> None:
-        """Print the values of the player's move and of the other directions.
 
-        Args:
-            move: The move.
-            unit: Unit of the values.
-            then: Sentence about the consequences.
-            about: JSON fields that describe the consequences.
-        """
-        from py2048.app.controller.review import verdict_of
+def _graded(move: MoveReview, unit: Unit) -> str:
+    """Describe the values of the player's move and of the other directions."""
+    from py2048.app.controller.review import verdict_of
 
-        if self._as_json:
-            options.print_json({**_data(move, unit), **about}, indent=None)
-            return
-        top, rows = move.values[move.best], list[list[str]]()
-        for direction, value in _ranked(move):
-            worth = f"{written(100 * value, 4)} %" if unit == "chance" else amount(unit, value)
-            loss = (
-                f"{written(100 * (value / top - 1), 1, signed=True)} %" if 0 < value < top else ""
-            )
-            rows.append([f"  {name_of(direction).lower()}", worth, loss])
-        print(verdict_of(move), columns(rows), then, sep="\n", flush=True)
-
-    def say(self, sentence: str, about: Mapping[str, object] | None = None) -> None:
-        """Print `sentence`, or print `about` if the output is JSON."""
-        if not self._as_json:
-            print(sentence, flush=True)
-        elif about is not None:
-            options.print_json(about, indent=None)
-
-    def _complain(self, sentence: str) -> None:
-        print(sentence, file=sys.stderr if self._as_json else sys.stdout, flush=True)
+    top, rows = move.values[move.best], list[list[str]]()
+    for direction, value in _ranked(move):
+        worth = f"{written(100 * value, 4)} %" if unit == "chance" else amount(unit, value)
+        loss = f"{written(100 * (value / top - 1), 1, signed=True)} %" if 0 < value < top else ""
+        rows.append([f"  {name_of(direction).lower()}", worth, loss])
+    return f"{verdict_of(move)}\n{columns(rows)}"
 
 
 def _key() -> Direction | None:

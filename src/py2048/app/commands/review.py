@@ -67,7 +67,7 @@ def review(
         data = [{"file": str(file)} | _review_data(each) for file, each in reviews.items()]
         options.print_json(data[0] if len(files) == 1 else data)
     if output is not None:
-        _write(output, page([*reviews.values()], colours()))
+        _write(output, page([*reviews.values()]))
     if notebook:
         with open_store() as store:
             new = sum(map(Notebook(store).keep, reviews.values()))
@@ -94,8 +94,7 @@ def _reviewed_files(
         except KeyboardInterrupt:
             if not reviews:
                 raise
-            status = streams.INTERRUPTED
-            break
+            return reviews, streams.INTERRUPTED
         except Py2048Error as error:
             if len(files) == 1:
                 raise
@@ -105,8 +104,7 @@ def _reviewed_files(
         if prints:
             print(_report(file, reviews[file]), flush=True)
         if is_stopped:
-            status = streams.INTERRUPTED
-            break
+            return reviews, streams.INTERRUPTED
     return reviews, status
 
 
@@ -154,8 +152,8 @@ def _reviewed(file: Path, chosen: tuple[str, str], *, quiet: bool) -> tuple[Revi
     with StatusLine(quiet=quiet) as line:
         judge = _judge_of(record, *chosen)
         try:
-            for batch in _batches(record, judge):
-                moves |= {move.ply: move for move in batch}
+            for move in judge.reviews(record):
+                moves[move.ply] = move
                 text = _("{file}: {n} of {count} moves reviewed")
                 count = {"n": number(len(moves)), "count": number(record.plies)}
                 line.news = text.format(file=file.name, **count)
@@ -164,16 +162,6 @@ def _reviewed(file: Path, chosen: tuple[str, str], *, quiet: bool) -> tuple[Revi
                 raise
             is_stopped = True
     return Review.of(record, judge, moves.values()), is_stopped
-
-
-def _batches(record: Record, judge: Judge) -> Iterator[Iterable[MoveReview]]:
-    """Yield batches of reviewed moves. A later review of a move replaces an earlier one."""
-    from py2048.review import reviewing
-    from py2048.review.coaching import LevelJudge, positions_of
-
-    if isinstance(judge, LevelJudge):
-        return judge.review(positions_of(record))
-    return ((move,) for move in reviewing(record, judge))
 
 
 def _judge_of(record: Record, spec: str, level: str) -> Judge:
@@ -294,7 +282,7 @@ def report(
         text = _("the next report reviews these games again: {trouble}")
         streams.complain(text.format(trouble=stored.trouble))
     if output is not None:
-        _write(output, report_page(games, colours()))
+        _write(output, report_page(games))
     return status or (2 if refused else 0)
 
 
@@ -308,8 +296,7 @@ def _summary(record: Record, chosen: tuple[str, str], stored: SummaryFile) -> Ga
     if summary is None:
         record.verify()
         judge = _judge_of(record, *chosen)
-        moves = {move.ply: move for batch in _batches(record, judge) for move in batch}
-        summary = GameSummary.of(Review.of(record, judge, moves.values()), asked)
+        summary = GameSummary.of(Review.of(record, judge, judge.reviews(record)), asked)
         stored.add(summary)
     return summary
 
@@ -317,19 +304,9 @@ def _summary(record: Record, chosen: tuple[str, str], stored: SummaryFile) -> Ga
 def _files_in(paths: Iterable[Path]) -> Iterator[Source]:
     """Yield the given files, and the files in the given folders."""
     for path in paths:
-        for file in _files(path):
+        inside = (each for ending in options.RECORD_ENDINGS for each in path.rglob(f"*{ending}"))
+        for file in sorted(filter(Path.is_file, inside)) if path.is_dir() else [path]:
             yield str(file), lambda file=file: load_records(file)  # type: ignore[misc]
-
-
-def _files(path: Path) -> Iterable[Path]:
-    if not path.is_dir():
-        return [path]
-    files = (
-        file
-        for file in path.rglob("*")
-        if file.name.endswith(options.RECORD_ENDINGS) and file.is_file()
-    )
-    return sorted(files)
 
 
 def _finished_games(session: Session, careers: Iterable[CareerTotals]) -> Iterator[Source]:
@@ -338,18 +315,3 @@ def _finished_games(session: Session, careers: Iterable[CareerTotals]) -> Iterat
         for game in reversed(session.career(career.rules).recent):
             name = _("the game of {date}").format(date=game.finished)
             yield name, lambda id_=game.id: [session.finished_record(id_)]  # type: ignore[misc]
-
-
-def colours() -> str:
-    """Return a CSS style sheet with the light and the dark theme."""
-    from py2048.presentation.themes import DARK, LIGHT, TOKENS, Theme
-
-    def sheet(theme: Theme) -> str:
-        tokens = "".join(f"--{name.replace('_', '-')}:{getattr(theme, name)};" for name in TOKENS)
-        tiles = "".join(
-            f".board .rank-{rank}{{background:{style.background};color:{style.text}}}"
-            for rank, style in enumerate(theme.tiles + theme.beyond, 1)
-        )
-        return f":root{{{tokens}}}{tiles}"
-
-    return f"{sheet(LIGHT)}@media(prefers-color-scheme:dark){{{sheet(DARK)}}}"

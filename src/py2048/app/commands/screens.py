@@ -10,7 +10,7 @@ import time
 from contextlib import closing
 from enum import StrEnum
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from py2048.core.errors import Py2048Error
 from py2048.core.language import LANGUAGES, N_, _, language_of_environment, set_language
@@ -57,31 +57,22 @@ INSTEAD = {
 }
 
 
-class LaunchContext(NamedTuple):
-    """The input, output and display of the process.
+def best_screen(moves: bool, display: bool, terminal: bool, dumb: bool = False) -> UserInterface:
+    """Choose the screen to start, by the rules in ``docs/reference/command.md``.
 
-    Attributes:
+    Args:
         moves: Whether standard input is a pipe or a file that contains moves.
         display: Whether a window can be opened.
         terminal: Whether standard input and output are a terminal.
         dumb: Whether the terminal can only print lines of text (``TERM=dumb``, or an encoding
             without block characters).
     """
-
-    moves: bool
-    display: bool
-    terminal: bool
-    dumb: bool = False
-
-
-def best_screen(context: LaunchContext) -> UserInterface:
-    """Choose the screen to start, by the rules in ``docs/reference/command.md``."""
-    if context.moves:
+    if moves:
         return UserInterface.LINES
-    if context.display:
+    if display:
         return UserInterface.DESKTOP
-    if context.terminal:
-        return UserInterface.LINES if context.dumb else UserInterface.TERMINAL
+    if terminal:
+        return UserInterface.LINES if dumb else UserInterface.TERMINAL
     return UserInterface.DEMO
 
 
@@ -131,14 +122,14 @@ def choose_screen(ui: UserInterface) -> UserInterface:
         raise Py2048Error(NO_TERMINAL)
     screen = ui
     if ui is UserInterface.AUTO:
-        screen = best_screen(_context(streams.has_moves(), desktop.has_display()))
+        screen = _screen_here(moves=streams.has_moves(), display=desktop.has_display())
     if screen is UserInterface.DESKTOP and (reason := desktop.why_unavailable()):
         return _instead_of_a_window(ui, reason)
     return screen
 
 
-def _context(moves: bool, display: bool) -> LaunchContext:
-    return LaunchContext(moves, display, streams.are_terminal(), streams.is_dumb())
+def _screen_here(*, moves: bool, display: bool) -> UserInterface:
+    return best_screen(moves, display, streams.are_terminal(), streams.is_dumb())
 
 
 def _instead_of_a_window(ui: UserInterface, trouble: str) -> UserInterface:
@@ -147,7 +138,7 @@ def _instead_of_a_window(ui: UserInterface, trouble: str) -> UserInterface:
     Raises:
         Py2048Error: If a window was requested, and no terminal is available either.
     """
-    screen = best_screen(_context(moves=False, display=False))
+    screen = _screen_here(moves=False, display=False)
     if ui is UserInterface.DESKTOP and screen is UserInterface.DEMO:
         raise Py2048Error(trouble)
     text = _("{trouble}; here is {screen} instead")

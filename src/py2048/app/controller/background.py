@@ -48,22 +48,13 @@ class JobRunner:
         """Ignore further results of the job."""
 
 
-class _Task:
-    """A job with its unread results."""
-
-    def __init__(self, job: Job[Any], on_result: OnResult[Any]) -> None:
-        self.job, self.on_result = job, on_result
-        self.results: SimpleQueue[Any] = SimpleQueue()
-        self.is_cancelled = threading.Event()
-
-
 _END = object()
 
 
 class BackgroundWorker(JobRunner):
-    """Runs jobs in a single thread. A new job replaces the previous one.
+    """Runs each job in a thread, one job at a time. A new job replaces the previous one.
 
-    The thread is a daemon, so the program can exit while a slow player computes.
+    The threads are daemons, so the program can exit while a slow player computes.
 
     Args:
         schedule: The screen's timer.
@@ -71,56 +62,49 @@ class BackgroundWorker(JobRunner):
 
     def __init__(self, schedule: Scheduler) -> None:
         self._schedule = schedule
-        self._task: _Task | None = None
-        self._tasks: SimpleQueue[_Task | None] = SimpleQueue()
-        self._thread: threading.Thread | None = None
+        self._cancelled: threading.Event | None = None  # of the current job
+        self._turn = threading.Lock()
 
     @property
     def is_busy(self) -> bool:
         """Whether more results are expected."""
-        return self._task is not None
+        return self._cancelled is not None
 
     def run(self, job: Job[T], on_result: OnResult[T]) -> None:
-        """Run `job` when the thread is free, and call `on_result` in the screen's thread."""
+        """Run `job` after the running job, and call `on_result` in the screen's thread."""
         self.cancel()
-        self._task = task = _Task(job, on_result)
-        self._tasks.put(task)
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._work, name="worker", daemon=True)
-            self._thread.start()
-        self._schedule(RESULT_POLL_S, partial(self._poll, task))
+        self._cancelled = cancelled = threading.Event()
+        found = SimpleQueue[Any]()
+        work = partial(self._work, job, found, cancelled)
+        threading.Thread(target=work, name="worker", daemon=True).start()
+        self._schedule(RESULT_POLL_S, partial(self._poll, found, cancelled, on_result))
 
     def cancel(self) -> None:
         """Ignore further results, and stop waiting for the compiler."""
-        if self._task is not None:
-            self._task.is_cancelled.set()
-            self._task = None
+        if self._cancelled is not None:
+            self._cancelled.set()
+            self._cancelled = None
 
-    def close(self) -> None:
-        """Cancel the job, and stop the thread when the running call to a player returns."""
-        self.cancel()
-        self._tasks.put(None)
-
-    def _poll(self, task: _Task) -> None:
+    def _poll(
+        self, found: SimpleQueue[Any], cancelled: threading.Event, on_result: OnResult[Any]
+    ) -> None:
         """Deliver available results, and poll again until the job has ended."""
-        while self._task is task and not task.results.empty():
-            result = task.results.get()
+        while self._cancelled is cancelled and not found.empty():
+            result = found.get()
             if result is _END:
-                self._task = None
+                self._cancelled = None
             else:
-                task.on_result(result)
-        if self._task is task:
-            self._schedule(RESULT_POLL_S, partial(self._poll, task))
+                on_result(result)
+        if self._cancelled is cancelled:
+            self._schedule(RESULT_POLL_S, partial(self._poll, found, cancelled, on_result))
 
-    def _work(self) -> None:
-        while (task := self._tasks.get()) is not None:
-            if task.is_cancelled.is_set():
-                continue
-            for result, pause_s in results(task.job):
-                task.results.put(result)
-                if task.is_cancelled.wait(pause_s):
+    def _work(self, job: Job[T], found: SimpleQueue[Any], cancelled: threading.Event) -> None:
+        with self._turn:
+            for result, pause_s in results(job) if not cancelled.is_set() else ():
+                found.put(result)
+                if cancelled.wait(pause_s):
                     break
-            task.results.put(_END)
+        found.put(_END)
 
 
 def results(job: Job[T]) -> Iterator[tuple[T | Failure, float]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from py2048.app.controller.background import Failure, JobRunner
 from py2048.app.controller.review import GRADE_SYMBOLS, badge, headline_of, why_of
@@ -21,11 +21,9 @@ from py2048.review import Judge, MoveReview
 from py2048.review.advice import ready_judge
 from py2048.review.games import accuracy_of_moves
 from py2048.review.levels import Level, goal_of
-from py2048.review.moves import Grade
+from py2048.review.moves import Grade, Position
 
 if TYPE_CHECKING:
-    from py2048.core.board import Board
-    from py2048.core.direction import Direction
     from py2048.core.rules import Rules
     from py2048.engine.jit.progress import Compiling
 
@@ -43,15 +41,6 @@ class CoachScreen(Protocol):
 
     def warn(self, text: str) -> None:
         """Show a warning until the player dismisses it."""
-
-
-class _Move(NamedTuple):
-    """A move to judge."""
-
-    ply: int
-    board: Board
-    score: int
-    played: Direction
 
 
 class Coach:
@@ -83,7 +72,7 @@ class Coach:
         self.is_on = self.is_paused = False
         self.progress = ""
         self._moves: dict[int, MoveReview] = {}  # by ply
-        self._waiting: list[_Move] = []
+        self._waiting: list[Position] = []
 
     def toggle(self) -> str:
         """Turn the coach on or off, and return the message to show."""
@@ -126,7 +115,7 @@ class Coach:
             case events.Moved(turn=turn) if turn.legal:  # a redone turn may be illegal
                 self._forget(ply)
                 score = event.score - event.points
-                self._waiting.append(_Move(ply, event.before, score, turn.direction))
+                self._waiting.append(Position(ply, event.before, score, turn.direction))
                 newest_first = self._waiting[::-1]
                 job = partial(self._judge_job, self._session.rules, newest_first)
                 self._worker.run(job, self._receive)
@@ -150,19 +139,19 @@ class Coach:
 
     # Judging
 
-    def _judge_job(self, rules: Rules, moves: Sequence[_Move]) -> Iterator[MoveReview | Compiling]:
+    def _judge_job(
+        self, rules: Rules, moves: Sequence[Position]
+    ) -> Iterator[MoveReview | Compiling]:
         """Judge moves in the worker's thread."""
-        from py2048.review.coaching import judge_position  # slow: imports NumPy
+        from py2048.review.coaching import level_judge  # slow: imports NumPy
 
-        if self._level is None and (self._judge is None or self._judge.rules != rules):
-            self._judge = yield from ready_judge(rules)
+        judge = self._judge
+        if self._level:
+            judge = level_judge(rules, self._level)
+        elif judge is None or judge.rules != rules:
+            judge = self._judge = yield from ready_judge(rules)
         for at in moves:
-            if self._level is None and self._judge:
-                yield self._judge.review_move(at.board, at.score, at.played, ply=at.ply)
-            elif self._level:
-                yield judge_position(
-                    rules, at.board, self._level, ply=at.ply, score=at.score, played=at.played
-                )
+            yield judge.review_move(at.board, at.score, at.played, ply=at.ply)
 
     def _receive(self, result: MoveReview | Compiling | Failure) -> None:
         """Handle a judged move, a progress report or a failure. Ignore stale results."""

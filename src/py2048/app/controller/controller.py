@@ -49,7 +49,7 @@ from py2048.review import Review
 from py2048.review.levels import LEVELS, PERFECT
 
 if TYPE_CHECKING:
-    from py2048.app.controller.practice import PracticeRun
+    from py2048.app.controller.practice import Drill, PracticeRun
     from py2048.engine.jit.progress import Compiling
     from py2048.review.reasons import ReasonKind
 
@@ -424,7 +424,7 @@ class ScreenController:
         """Stop autoplay and all workers. The session stays open."""
         self.players.stop()
         for worker in self._workers:
-            worker.close()
+            worker.cancel()
 
     @property
     def is_waiting(self) -> bool:
@@ -541,7 +541,7 @@ class PlayerCommands:
         self._screen.choose(
             ListRequest(
                 _("Who gives hints and plays?"),
-                [Choice(each.spec, _(each.name), _(each.about)) for each in PLAYERS],
+                [Choice(each.value, _(each.title), _(each.detail)) for each in PLAYERS],
                 self.set_player,
                 current="" if self.player == self._session.best_player else self.player,
                 own=_("Advanced: a player with options, such as expectimax:depth=3"),
@@ -964,16 +964,18 @@ class ReviewCommands:
 
         def ask() -> None:
             offers = list_offers(self._session)
+            drills = {choice.value: make for choice, make in offers.items()}
             current = choice_of(kind) if kind else ""
-            self._screen.choose(ListRequest(_("Practise"), offers, self._prepare, current=current))
+            prepare = lambda value: self._prepare(drills[value])  # noqa: E731
+            self._screen.choose(ListRequest(_("Practise"), [*offers], prepare, current=current))
 
         self._presenter.attempt(ask)
 
-    def _prepare(self, choice: str) -> None:
-        from py2048.app.controller.practice import PracticeRun, drill_of
+    def _prepare(self, make: Callable[[], Drill]) -> None:
+        from py2048.app.controller.practice import PracticeRun
 
         self._screen.say(_("Preparing practice …"))
-        self._worker.run(lambda: iter([PracticeRun(drill_of(self._session, choice))]), self._show)
+        self._worker.run(lambda: iter([PracticeRun(make())]), self._show)
 
     def _show(self, run: PracticeRun | Failure) -> None:
         if isinstance(run, Failure):

@@ -231,62 +231,42 @@ def _answer_puzzle(book: PuzzleBook, puzzle: Puzzle, direction: Direction) -> Fe
 
 # Drills offered by a screen
 
-MISTAKES, PUZZLES, DAILY, ENDING = "mistakes", "puzzles", "daily", "ending"
-
 
 def choice_of(kind: ReasonKind) -> str:
     """Return the identifier that `list_offers` uses for a kind of mistake."""
-    return f"{MISTAKES} {kind}"
+    return f"mistakes {kind}"
 
 
-def list_offers(session: Session) -> list[Choice]:
+def list_offers(session: Session) -> dict[Choice, Callable[[], Drill]]:
     """Return the drills that the player can choose: mistakes by kind, puzzles and endings.
+
+    The functions create the drills. Creating an ending takes a while, and raises `SolvingError` if
+    the table cannot be read.
 
     Raises:
         StorageError: If the session has no store, or the store cannot be read.
     """
-    known = session.notebook().progress()
+    notebook, book = session.notebook(), session.puzzle_book()
+    known = notebook.progress()
     due, kept = sum(each.due for each in known), sum(each.mistakes for each in known)
-    book = session.puzzle_book()
-    kinds, endings = list[Choice](), list[Choice]()
+    counts = _("{due} due, {kept} kept").format(due=number(due), kept=number(kept))
+    offers: dict[Choice, Callable[[], Drill]] = {
+        Choice("mistakes", _("Your mistakes"), counts): partial(mistakes, notebook)
+    }
     for each in known:
         if each.theme:
-            kind, n = ReasonKind(each.theme), number(each.due)
-            due_text = _("{n} due, then puzzles").format(n=n)
-            kinds.append(Choice(choice_of(kind), f"  {reason_name(kind)}", due_text))
+            kind, text = ReasonKind(each.theme), _("{n} due, then puzzles")
+            due_text = text.format(n=number(each.due))
+            choice = Choice(choice_of(kind), f"  {reason_name(kind)}", due_text)
+            offers[choice] = partial(habit, notebook, book, kind)
+    rating = _("your rating is {rating}").format(rating=number(book.rating.rating))
+    offers[Choice("puzzles", _("Puzzles"), rating)] = partial(puzzles, book, notebook)
+    daily = Choice("daily", _("Puzzle of the day"), _("the same for everyone"))
+    offers[daily] = lambda: one_puzzle(book, daily_puzzle(today()))
     for name in (path.stem for path in built_tables()):
         title, about = _("Ending {name}").format(name=name), _("with the true chance of every move")
-        endings.append(Choice(f"{ENDING} {name}", title, about))
-    counts = _("{due} due, {kept} kept").format(due=number(due), kept=number(kept))
-    rating = _("your rating is {rating}").format(rating=number(book.rating.rating))
-    return [
-        Choice(MISTAKES, _("Your mistakes"), counts),
-        *kinds,
-        Choice(PUZZLES, _("Puzzles"), rating),
-        Choice(DAILY, _("Puzzle of the day"), _("the same for everyone")),
-        *endings,
-    ]
-
-
-def drill_of(session: Session, choice: str) -> Drill:
-    """Create the drill for an offer. Creating an ending takes a while.
-
-    Raises:
-        StorageError: If the store cannot be read.
-        SolvingError: If the table cannot be read.
-    """
-    kind, _space, name = choice.partition(" ")
-    match kind:
-        case "mistakes" if name:
-            return habit(session.notebook(), session.puzzle_book(), ReasonKind(name))
-        case "mistakes":
-            return mistakes(session.notebook())
-        case "ending":
-            return ending(name, random_seed())
-        case "daily":
-            return one_puzzle(session.puzzle_book(), daily_puzzle(today()))
-        case _:
-            return puzzles(session.puzzle_book(), session.notebook())
+        offers[Choice(f"ending {name}", title, about)] = partial(ending, name, random_seed())
+    return offers
 
 
 def today() -> date:

@@ -25,8 +25,9 @@ from py2048.presentation.screen import ListRequest, points
 from py2048.presentation.themes import Theme as Look
 from py2048.presentation.themes import mixed
 from py2048.review import Grade, Judge, MoveReview, Review
-from py2048.review.games import legal_turns, moments_of
+from py2048.review.games import moments_of
 from py2048.review.levels import LEVELS, Level
+from py2048.review.moves import legal_turns
 
 if TYPE_CHECKING:
     from py2048.core.board import Board
@@ -188,8 +189,7 @@ class GameReview:
     def __init__(self, record: Record, level: Level | None = None) -> None:
         self.record = record
         record.verify()
-        facts = legal_turns(record)
-        self._positions = [(board, score, turn.direction) for _ply, board, score, turn in facts]
+        self._positions = [(at.board, at.score, turn.direction) for at, turn in legal_turns(record)]
         if not self._positions:
             raise RecordError("there is nothing to review: no move was made")
         self.changed: Callable[[], object] = lambda: None

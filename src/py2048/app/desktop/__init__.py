@@ -50,16 +50,15 @@ def has_tkinter() -> bool:
 
 
 def run(
-    session: Session | Callable[[], Session],
+    open_session: Callable[[], Session],
     state_file: Path | None = None,
     **options: Unpack[ScreenOptions],
 ) -> int:
     """Play in a window until it is closed, and return the exit status.
 
     Args:
-        session: An open session, which the caller closes, or a function that opens a session. The
-            function is called after the first frame, and its session is closed with the window. If
-            the function raises `StorageError`, the window shows a warning and the game is not
+        open_session: Opens a session after the first frame. The session is closed with the window.
+            If the function raises `StorageError`, the window shows a warning and the game is not
             saved.
         state_file: The file with the window's geometry, theme and language.
         options: See `ScreenOptions`.
@@ -72,6 +71,6 @@ def run(
         raise NoDesktopError(_(NO_TKINTER))
     from py2048.app.desktop.launch import GameWindow
 
-    window = GameWindow(session, state_file, **options)
+    window = GameWindow(open_session, state_file, **options)
     _closed_windows.append(window)
     return window.run()

@@ -141,7 +141,7 @@ class DesktopApp:
         """Save the window settings and disconnect from the session."""
         self._is_closed = True
         self.controller.close()
-        self._exporter.close()
+        self._exporter.cancel()
         if self.dialog is not None:
             self.dialog.close()
         language = str(self.session.get_setting("language", ""))

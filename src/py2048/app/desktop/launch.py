@@ -46,13 +46,13 @@ class GameWindow:
 
     def __init__(
         self,
-        session: Session | Callable[[], Session],
+        open_session: Callable[[], Session],
         state_file: Path | None = None,
         **options: Unpack[ScreenOptions],
     ) -> None:
-        self._session, self._options = session, options
+        self._open_session, self._options = open_session, options
         self._state = WindowState(state_file)
-        self._opened: Session | None = None
+        self._session: Session | None = None
         self._early_keys: list[tk.Event[tk.Misc]] = []
         self.is_closed = False
         self._signal = 0
@@ -77,9 +77,7 @@ class GameWindow:
         root.bind("<Key>", self._press)
         root.bind("<<Quit>>", lambda _: self.close())
         root.protocol("WM_DELETE_WINDOW", self.close)
-        if not callable(self._session):
-            self._open(self._session)
-        elif self._options.get("begin") is None:
+        if self._options.get("begin") is None:
             with suppress(AttributeError, LookupError, TypeError, ValueError):
                 rows, status = json.loads(self._state.get("last"))
                 self.window.board.preview([[int(tile) for tile in row] for row in rows])
@@ -90,18 +88,18 @@ class GameWindow:
         self.root.update()
 
     def finish_opening(self) -> None:
-        """Open the session if necessary and set the window's icon."""
-        if callable(self._session) and self.app is None:
-            fault = ""
-            try:
-                self._opened = self._session()
-            except StorageError as error:
-                from py2048.app.session import Session
+        """Open the session and set the window's icon."""
+        fault = ""
+        try:
+            session = self._open_session()
+        except StorageError as error:
+            from py2048.app.session import Session
 
-                self._opened, fault = Session(), str(error)
-            self._open(self._opened)
-            if fault:
-                self.window.warn(_("{fault}; this game will not be saved").format(fault=fault))
+            session, fault = Session(), str(error)
+        self._session = session
+        self._open(session)
+        if fault:
+            self.window.warn(_("{fault}; this game will not be saved").format(fault=fault))
         _set_icon(self.root)
 
     def _open(self, session: Session) -> None:
@@ -130,8 +128,8 @@ class GameWindow:
                 self.root.mainloop()
         finally:
             self.close()
-            if self._opened is not None:
-                self._opened.close()
+            if self._session is not None:
+                self._session.close()
         if self._error is not None:
             raise self._error
         return 128 + self._signal if self._signal else 0

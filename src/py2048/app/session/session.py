@@ -286,13 +286,12 @@ class Session:
 
     def undo(self) -> tuple[Event, ...]:
         """Undo the last turn, and return an `Undone` event, or nothing if there are no turns."""
-        before = self.game.board
         turn = self._current.undo()
         if turn is None:
             return ()
         self.reset_best(self.best_before)
         self._keep_change()
-        self._events.append(events.Undone(turn, before, self.game.board, self.game.score))
+        self._events.append(events.Undone(turn, self.game.board, self.game.score))
         return self._take_events()
 
     def redo(self) -> tuple[Event, ...]:
@@ -319,9 +318,9 @@ class Session:
 
     def _report_turn(self, turn: Turn, before: Position, *, redone: bool = False) -> None:
         after = self.game.position
-        points, best = after.score - before.score, self.best
+        points = after.score - before.score
         self._events.append(
-            events.Moved(before.board, turn, after.board, points, after.score, best, redone)
+            events.Moved(before.board, turn, after.board, points, after.score, redone)
         )
         if after.has_won and not self._won:
             self._won = True

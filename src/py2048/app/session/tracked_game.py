@@ -291,7 +291,6 @@ class Replay:
         record.verify()
         self.record = record
         self._positions = Game.from_record(record).positions()
-        self._best = max(position.score for position in self._positions)
         self.index = 0
 
     def __len__(self) -> int:
@@ -309,14 +308,14 @@ class Replay:
         if after is before or after.turn is None:
             return None
         points = after.score - before.score
-        return Moved(before.board, after.turn, after.board, points, after.score, self._best)
+        return Moved(before.board, after.turn, after.board, points, after.score)
 
     def back(self) -> Undone | None:
         """Go back one turn. Return the event to animate, or `None` at the start."""
         before, after = self.position, self.seek(self.index - 1)
         if before.turn is None:
             return None
-        return Undone(before.turn, before.board, after.board, after.score)
+        return Undone(before.turn, after.board, after.score)
 
     def seek(self, index: int) -> Position:
         """Jump to the position after `index` turns, or to the end, and return the position."""

@@ -21,12 +21,10 @@ FROM json_array_elements_text(CAST(:messages AS json)) AS message
 
 
 class Notifications(Repository):
-    """Messages on `CHANNEL`. Only processes that are currently listening receive a message."""
+    """Messages on `CHANNEL`, which only PostgreSQL supports.
 
-    @property
-    def can_listen(self) -> bool:
-        """Whether the database supports notifications. Only PostgreSQL supports them."""
-        return not self._database.is_sqlite
+    Only processes that are currently listening receive a message.
+    """
 
     def send(self, messages: Sequence[str]) -> None:
         """Send messages of less than 8,000 bytes each in one transaction.

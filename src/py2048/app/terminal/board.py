@@ -63,9 +63,7 @@ class TerminalBoard(Widget):
         self._strips: list[Strip] = []
         self._is_stale = False
         self._pressed: tuple[int, int] | None = None
-        self._best: Direction | None = None
-        self._played: Direction | None = None
-        self._watched: int | None = None
+        self._marks: tuple[Direction | None, Direction | None, int | None] = None, None, None
 
     @property
     def is_moving(self) -> bool:
@@ -91,7 +89,7 @@ class TerminalBoard(Widget):
         watched: int | None = None,
     ) -> None:
         """Mark the best direction, the played direction, and all tiles with the value `watched`."""
-        self._best, self._played, self._watched = best, played, watched
+        self._marks = best, played, watched
         self._redraw()
 
     def show(self, transition: BoardTransition, pace: float) -> None:
@@ -143,8 +141,7 @@ class TerminalBoard(Widget):
         columns, rows = (grid.width_columns, grid.height_rows) if grid else (0, 0)
         before, canvas = self._canvas, Canvas(columns, rows, theme.page)
         if grid is not None:
-            marks = self._best, self._played, self._watched
-            draw_board(canvas, grid, theme, self._sprites(), *marks)
+            draw_board(canvas, grid, theme, self._sprites(), *self._marks)
         if (before.columns, before.rows) == (columns, rows):
             changed = [row for row in range(rows) if canvas.key(row) != before.key(row)]
         else:

@@ -253,11 +253,6 @@ class BoardScreen(ModalDialog):
         self.is_narrow = False
         self._bar = Static(id="screen-bar")
 
-    @property
-    @abstractmethod
-    def shape(self) -> tuple[int, int]:
-        """Number of rows and columns of the board."""
-
     @abstractmethod
     def refresh_facts(self) -> None:
         """Update board and facts."""
@@ -295,9 +290,10 @@ class BoardScreen(ModalDialog):
         facts_rows = min(NARROW_FACTS_ROWS, rows // 2) if self.is_narrow else 0
         self._side.styles.max_height = max(1, facts_rows or rows)
         board_columns = width - (2 if self.is_narrow else FACTS_COLUMNS + 4)
-        self.board.set_grid(fit(board_columns, rows - facts_rows, *self.shape))
         self._bar.update(key_bar(width, self.keys))
         self.refresh_facts()
+        shape = self.board.board.shape if self.board.board else (1, 1)
+        self.board.set_grid(fit(board_columns, rows - facts_rows, *shape))
 
     def move_lines(self, rows: list[DirectionRow]) -> list[str]:
         """Return markup that lists the directions with their losses, best first.
@@ -367,11 +363,6 @@ class ReviewScreen(BoardScreen):
         super().__init__(theme)
         self.review, self._leave, self._is_animated = review, leave, is_animated
         self.graph = ReviewGraph(review, theme, self.seek)
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Number of rows and columns of the game's board."""
-        return self.review.record.rules.shape
 
     def on_mount(self) -> None:
         """Show the judged moves, and update the screen when more moves have been judged."""
@@ -520,11 +511,6 @@ class PracticeScreen(BoardScreen):
     def __init__(self, run: PracticeRun, answer: Callable[[str], object], theme: Theme) -> None:
         super().__init__(theme)
         self.practice, self._answer = run, answer
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Number of rows and columns of the board, or (1, 1) if there is no board."""
-        return self.practice.board.shape if self.practice.board else (1, 1)
 
     def action_go(self, name: str) -> None:
         """Perform an action of `PRACTICE_ACTIONS`."""

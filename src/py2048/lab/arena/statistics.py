@@ -22,7 +22,7 @@ from py2048.players import Unit
 from py2048.players.perfect import QUICK_CELLS, PerfectPlayer
 from py2048.players.solving import Goal
 from py2048.players.solving.goal import Problem
-from py2048.review import Judge, judge_for, reviewing
+from py2048.review import Judge, judge_for
 from py2048.review.games import LARGE, judge_by, last_board
 
 CONFIDENCE = 0.95
@@ -278,7 +278,7 @@ def losses_and_luck(record: Record, judge: Judge) -> tuple[list[float], list[flo
         PlayerError: If the judge cannot evaluate a board.
         RecordError: If the record breaks the rules.
     """
-    moves = list(reviewing(record, judge))
+    moves = list(judge.reviews(record))
     left = max(judge.rate(last_board(record)).values(), default=0.0)
     losses = [move.loss for move in moves] + ([left] if left else [])
     luck = [move.luck for move in moves]

@@ -155,7 +155,7 @@ class Backend:
                 await asyncio.sleep(wait_s)
                 wait_s = min(2 * wait_s, _MAX_RETRY_S)
             else:
-                notices = GameNotices(store) if store.notices.can_listen else None
+                notices = None if store.is_sqlite else GameNotices(store)
                 self._rooms = Rooms(store, self._metrics, self._admission, notices)
         self._opened_or_failed.set()
         return self._rooms

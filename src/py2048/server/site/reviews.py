@@ -369,7 +369,7 @@ def computed(record: str, level: str, note: Callable[[int], None]) -> dict[str, 
             case Review():
                 return kept(found)
             case tuple():
-                done = max(done, *(move.ply for move in found))
+                done = max([done, *(move.ply for move in found)])
                 note(done)
             case Compiling():
                 time.sleep(PROGRESS_PERIOD_S)
