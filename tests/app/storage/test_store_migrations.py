@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,19 +14,31 @@ import sqlalchemy as sa
 from tests.processes import python
 
 from py2048.app.session import open_session
-from py2048.app.storage import StorageError, Store, open_store, schema
+from py2048.app.storage import AccountError, StorageError, Store, open_store, schema
 from py2048.app.storage.database import WRITES, make_engine
+from py2048.app.storage.summaries import COUNTED, recount
+
+PREVIOUS_REVISION = Path(__file__).with_name("before")
+"""A store with schema 0009, made by an earlier py2048: see `before/README.md`."""
+
+_, *ROWS, _ = map(json.loads, (PREVIOUS_REVISION / "rows.jsonl").read_text().splitlines())
 
 
 def make_store_before(url: str) -> None:
-    """Create a store with schema 0011, which had no milestones, and a game in progress."""
-    session = open_session(url)
-    session.start(seed=1)
-    session.move(session.game.legal_directions()[0])
-    session.set_setting("theme", "dark")
-    session.close()
-    _query(url, "DROP TABLE milestones")
-    _query(url, "UPDATE py2048_schema SET version_num = '0011'")
+    """Create a store with schema 0009."""
+    engine, _ = make_engine(url)
+    with engine.execution_options(**{WRITES: True}).begin() as connection:
+        for statement in (PREVIOUS_REVISION / f"{engine.dialect.name}.sql").read_text().split(";"):
+            if statement.strip():
+                connection.execute(sa.text(statement))
+        for name, row in ROWS:
+            table = sa.Table(name, sa.MetaData(), autoload_with=connection)
+            known = schema.metadata.tables.get(name, table)
+            columns = list(known.columns)[: len(row)]
+            values = {column.name: value for column, value in zip(columns, row, strict=True)}
+            connection.execute(sa.insert(known), values)
+        connection.execute(sa.insert(schema.version), {"version_num": "0009"})
+    engine.dispose()
 
 
 def _query(url: str, statement: str) -> list[tuple[Any, ...]]:
@@ -84,6 +98,8 @@ def test_a_store_of_before_has_the_tables_of_a_new_one(url):
     open_store(url).close()
     made = _reflect(url)
     assert set(made) == {*schema.metadata.tables, "py2048_schema"}
+    for table in made:
+        _query(url, f"DROP TABLE {table} {'' if url.startswith('sqlite') else 'CASCADE'}")
     make_store_before(url)
     with ThreadPoolExecutor(4) as pool:  # one converts, the others wait
         for store in pool.map(open_store, [url] * 4):
@@ -93,29 +109,45 @@ def test_a_store_of_before_has_the_tables_of_a_new_one(url):
 
 
 def test_a_store_of_before_keeps_all_that_a_player_has(url):
-    """After a conversion, games continue and settings are as before."""
+    """Conversion keeps all rows, games continue, and all names can log in."""
     make_store_before(url)
     with open_store(url) as store:
+        for table in schema.metadata.sorted_tables:
+            if table.name not in ("names", "settings", "summaries"):
+                expected = [row for name, row in ROWS if name == table.name]
+                found = [row[: len(expected[0])] for row in _rows(store, table)] if expected else []
+                assert sorted(map(repr, found)) == sorted(map(repr, expected))
         assert _rows(store, schema.settings) == [["local", "theme", "dark"]]
+        counted = sa.select(*(schema.records.c[name] for name in COUNTED))
+        totals = [list(row.values()) for row in recount(store.rows(counted))]
+        assert sorted(_rows(store, schema.summaries)) == totals != []
+        people = [row for name, row in ROWS if name == "accounts"]
+        for account, name, *_ in people:
+            found = store.accounts.find_name(name.upper())
+            assert found.id == account
+        for taken in ("Mo.dern", "rnodern", "PAU1", "jörg"):
+            with pytest.raises(AccountError):
+                store.accounts.claim_name("new", taken, "hash")
+        assert store.sessions.find("token")
     session = open_session(url)
     assert session.resume()
-    assert session.game.ply == 1
+    assert (session.game.ply, session.game.score) == (1, 4)
     session.close()
 
 
 def test_a_conversion_that_fails_leaves_the_store_as_it_was(url):
     """A failed conversion is rolled back completely."""
     make_store_before(url)
-    _query(url, "CREATE TABLE milestones (own TEXT)")
+    _query(url, "ALTER TABLE leaders ADD COLUMN think_ms BIGINT")
     before = _reflect(url)
-    with pytest.raises(StorageError):
+    with pytest.raises(StorageError, match="nothing was changed"):
         open_store(url)
     assert _reflect(url) == before
-    assert _query(url, "SELECT version_num FROM py2048_schema") == [("0011",)]
+    assert _query(url, "SELECT version_num FROM py2048_schema") == [("0009",)]
 
 
 @pytest.mark.parametrize(
-    ("revision", "message"), [("0010", "an older.*0010.*move it away"), ("9999", "a newer.*9999")]
+    ("revision", "message"), [("0008", "an older.*0008.*move it away"), ("9999", "a newer.*9999")]
 )
 def test_a_store_of_another_version_is_refused_and_left_alone(url, revision, message):
     """The error names the store, both schemas and the remedy; nothing is modified."""

@@ -16,6 +16,9 @@ from sqlalchemy.engine import Connection, Engine
 
 from py2048.app.storage import TIMEOUT_S, schema
 from py2048.app.storage.database import WRITES, is_sqlite
+from py2048.app.storage.schema import accounts, leaders, names, records, rounds, settings
+from py2048.app.storage.summaries import COUNTED, count_records, extend_streak
+from py2048.app.storage.values import lookalike_key
 from py2048.core.errors import StorageError
 
 _ADVISORY_LOCK = 2048_0001  # arbitrary lock ID, which must never change
@@ -56,8 +59,62 @@ def bring_up_to_date(engine: Engine, name: str) -> None:
             )
 
 
-_CONVERSIONS: dict[str, Callable[[Connection], object]] = {"0011": schema.milestones.create}
-"""The conversion of each earlier revision to the next one."""
+def _convert_names(connection: Connection) -> None:
+    """Convert the tables of revision 0009.
+
+    `lookalike_key` replaces an older comparison of names. If two existing names have the same key,
+    both accounts keep their names, but only the older account gets the key.
+    """
+    for change in (
+        "DROP TABLE bot_games",
+        "DROP TABLE follows",
+        "ALTER TABLE leaders ADD COLUMN think_ms BIGINT",
+    ):
+        connection.execute(sa.text(change))
+    schema.puzzle_ratings.create(connection)
+    rivals = sa.or_(settings.c.key == "rivals", settings.c.key.startswith("rival "))
+    connection.execute(sa.delete(settings).where(rivals))
+    query = sa.select(names.c.account, names.c.looks).where(names.c.looks.is_not(None))
+    oldest_first = query.join(accounts, accounts.c.id == names.c.account).order_by(
+        accounts.c.created, accounts.c.id
+    )
+    first: dict[str, str] = {}
+    for account, looks in connection.execute(oldest_first):
+        first.setdefault(lookalike_key(looks), account)
+    connection.execute(sa.update(names).values(looks=None))
+    for looks, account in first.items():
+        connection.execute(sa.update(names).where(names.c.account == account).values(looks=looks))
+
+
+def _add_summaries(connection: Connection) -> None:
+    """Convert the tables of revision 0010, and compute the summaries of all records."""
+    for change in (
+        *(f"DROP INDEX records_by_{name}" for name in ("score", "time", "owner", "career")),
+        "DROP TABLE bests",
+        "ALTER TABLE records ADD COLUMN continued BOOLEAN",
+        "ALTER TABLE rounds ADD COLUMN streak INTEGER",
+        "ALTER TABLE rounds ADD COLUMN offline BOOLEAN",
+        "CREATE INDEX rounds_by_streak ON rounds (owner, streak)",
+    ):
+        connection.execute(sa.text(change))
+    for index in records.indexes:
+        index.create(connection)
+    schema.summaries.create(connection)
+    is_offline = records.c.category == "offline"
+    played = rounds.c.game_id.in_(sa.select(records.c.id).where(is_offline))
+    connection.execute(sa.update(rounds).where(played).values(offline=True))
+    connection.execute(sa.update(records).where(is_offline).values(category="assisted"))
+    connection.execute(sa.delete(leaders).where(leaders.c.category == "offline"))
+    counted = sa.select(*(records.c[name] for name in COUNTED))
+    count_records(connection, connection.execute(counted))
+    dailies = sa.select(rounds.c.game_id).where(rounds.c.day.is_not(None)).order_by(rounds.c.day)
+    for game_id in connection.scalars(dailies).all():
+        extend_streak(connection, game_id)
+
+
+_CONVERSIONS: dict[str, Callable[[Connection], object]] = {
+    "0009": _convert_names, "0010": _add_summaries, "0011": schema.milestones.create,
+}  # fmt: skip
 
 
 def _use_write_ahead_log(engine: Engine) -> None:
