@@ -53,7 +53,7 @@ def test_mistakes_of_a_reviewed_game_are_practised(record, capsys, monkeypatch):
     assert out.count("the best move.") == out.count("back in 2 days") == kept
     assert main(["review", str(record), "--notebook", "--quiet"]) == 0
     assert main(["practice"]) == 0
-    assert "nothing is due; the next mistake comes back on" in capsys.readouterr().out
+    assert "nothing is due; the next mistake is due on" in capsys.readouterr().out
     assert main(["practice", "--statistics", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert sum(each["mistakes"] for each in found) == kept

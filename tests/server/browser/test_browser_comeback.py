@@ -40,7 +40,7 @@ async def test_sharing_a_game(player):
     await play_to_the_end(player)
     for place in (".result [role=status]", "#shared"):
         await player.page.get_by_role("button", name="Share").click()
-        await expect(player.page.locator(place)).to_contain_text("The text is copied.")
+        await expect(player.page.locator(place)).to_contain_text("Text copied.")
         copied = await player.page.evaluate("() => navigator.clipboard.readText()")
         assert "points in" in copied
         assert copied.endswith("/share")
@@ -88,7 +88,7 @@ async def test_a_battle_outlives_a_restart(browser, own_server):
         await player.page.wait_for_selector("#players li")
         await player.page.wait_for_load_state()  # the list comes before the scripts
         own_server.stop()
-        await player.status("The server is away")
+        await player.status("Cannot reach the server")
         own_server.start()
         await player.page.evaluate(ONLINE)
         await player.page.wait_for_function("() => !document.getElementById('status').textContent")
@@ -145,6 +145,6 @@ async def test_a_battle(arrive):
     assert await violations(two) == []
     await two.look("battle-result")
     await two.page.click("button:has-text('Rematch')")
-    await one.page.click("a:has-text('Rematch: join')")
+    await one.page.click("a:has-text('Join the rematch')")
     await one.page.click("button:has-text('Join')")
     await two.page.wait_for_selector("#players li:nth-child(2)")

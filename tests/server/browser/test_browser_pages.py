@@ -57,7 +57,7 @@ async def test_watching_live(arrive):
     await other.look("watch")
     await one.play_out()
     # Who had to ask for the position again finds the game over, and comes to its replay at once.
-    offered = other.page.locator("text=See the replay")
+    offered = other.page.locator("text=Watch the replay")
     await offered.or_(other.page.locator("#place")).first.wait_for()
     if await offered.count():
         await offered.click()
@@ -183,7 +183,7 @@ async def test_held_keys_skip_no_turn_of_a_replay(guest, store):
     await guest.page.wait_for_selector(".tile")
     is_failing = True
     await guest.page.locator("#place").fill("300")
-    await guest.page.locator("#status", has_text="The server is away").wait_for()
+    await guest.page.locator("#status", has_text="Cannot reach the server").wait_for()
     assert await guest.page.input_value("#place") == "0"
     await guest.page.evaluate("() => document.activeElement.blur()")
     await guest.press("PageDown")
