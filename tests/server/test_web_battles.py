@@ -390,7 +390,7 @@ def test_the_pages_of_a_battle(web_server: WebServer) -> None:
     assert one.form(f"{path}/start").status == 409
     assert "Join" in two.get(path).text
     two.form(f"{path}/join")
-    assert "starts the battle" in two.get(path).text
+    assert "to start the battle" in two.get(path).text
     assert two.form(f"{path}/start").status == 409
     assert one.form(f"{path}/start").headers["location"].startswith("/?game=")
     for browser in (one, two):

@@ -64,7 +64,7 @@ def test_mistakes_are_asked_one_after_another(kept):
         assert run.rows[0].is_played
         assert "best" in run.verdict
         assert "In your game you went" in run.sentences
-        assert "back in 2 days." in run.sentences
+        assert "due again in 2 days." in run.sentences
         answered = run.answer
         run.go("up")
         assert run.answer is answered

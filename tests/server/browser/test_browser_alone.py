@@ -155,7 +155,7 @@ async def test_a_finished_game_is_reviewed(browser, site):
         await player.page.click("dialog.result >> text=Review")
         level = player.page.locator("#level select")
         await expect(level).to_have_value("practised", timeout=240_000)
-        await expect(player.page.locator(".measured")).to_contain_text("in fewer games")
+        await expect(player.page.locator(".measured")).to_contain_text("From fewer games")
         await player.page.click("#show-me")
         await player.page.wait_for_selector("#headline:has-text('After ')")
         await player.page.wait_for_selector("#show-me[aria-pressed=false]")

@@ -141,7 +141,7 @@ async def test_a_battle(arrive):
         await player.page.click("button:has-text('Leave')")
     await one.page.wait_for_selector("h2:has-text('You won by')")
     await two.page.wait_for_selector("h2:has-text('Guest'):has-text('won by')")
-    await two.reads("proof", "is the commitment")
+    await two.reads("proof", "matches the commitment")
     assert await violations(two) == []
     await two.look("battle-result")
     await two.page.click("button:has-text('Rematch')")

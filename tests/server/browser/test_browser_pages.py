@@ -93,7 +93,7 @@ async def test_replay(guest):
     assert await guest.text("#score") == f"{state['score']:,}"
     await guest.page.get_by_text("Proof", exact=True).click()
     await guest.page.wait_for_selector("#proof.good")
-    assert "is the commitment" in await guest.text("#proof")
+    assert "matches the commitment" in await guest.text("#proof")
     await guest.look("replay")
     async with guest.page.expect_download() as downloading:
         await guest.page.click("text=Download the record")

@@ -282,7 +282,7 @@ class OnlineGame:
         """
         self.check_help()
         if number != self.version + 1:
-            raise ActionRejected("gap", f"the game is at action {self.version} by now")
+            raise ActionRejected("gap", f"the game is already at action {self.version}")
 
     def take_offline(self, number: int, played: TrackedGame) -> None:
         """Replace this game with its copy from `replay_offline`, unless this game has changed.
