@@ -163,7 +163,8 @@ def training_table() -> str:
     data = json.loads(path.read_text(encoding="utf-8"))
     judged = f"{data['mean']:,.0f} ± {data['error']:,.0f} over {data['games']:,} games"
     means = table(["minutes", *curves], cells)
-    return f"{means}\n\nWithout learning, py2048's trained network has a mean score of {judged}."
+    network = "With learning turned off, py2048's trained network"
+    return f"{means}\n\n{network} has a mean score of {judged}."
 
 
 def machine_text() -> str:

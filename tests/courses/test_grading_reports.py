@@ -274,4 +274,4 @@ def test_the_gradebook_on_80_columns_has_names_and_totals():
     print_reports(RUN, reports, detailed=False, console=console)
     text = console.export_text()
     assert re.search(r"maria-manuela-fernandes │ +110 │ 2, 4, 6, 8, 10, 12", text)
-    assert max(map(len, text.splitlines())) <= 80
+    assert (max(map(len, text.splitlines())) <= 80, text[-1]) == (True, "\n")

@@ -167,6 +167,8 @@ def test_a_term_from_roster_to_mark_files(term, run):
         "1001": "4", "1002": "4", "1003": "8.1", "1005": "6", "1006": "6",
     }  # fmt: skip
     assert marks["1001"]["problem"] == "not marked: style"
+    exported = run("export", "second", "--platform", "classroom50")[1]
+    assert "Ann Smith: exported with a problem: not marked: style" in exported
 
     cells = [{"cell_type": "markdown", "source": "# earns 3"}]
     cells += [{"cell_type": "code", "source": ["%pip install x\n", "# earns 1 2\n"]}]

@@ -133,6 +133,7 @@ def test_a_computers_game_sets_no_best_score():
     found = result(60, earlier=[1, 2, 3, 4], is_by_computer=True)
     assert found.headline.endswith("Played by a computer, so it does not count as your best.")
     assert (found.place, found.bars, found.accuracy) == ("", (), UNAVAILABLE)
+    assert "Continued from a record, so" in result(60, is_continued=True).headline
 
 
 def finished(session: Session) -> tuple[ScreenController, FakeScreen]:

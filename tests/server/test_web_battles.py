@@ -165,6 +165,7 @@ async def test_moves_are_made_between_start_and_end(file: str) -> None:
             shown = result_page(found.games, player.game_id or "", account)
             assert shown["result"].headline.startswith(verdict)
             assert (shown["result"].place, shown["battle"]["stage"]) == ("", "over")
+        assert found.games.begin_game(found.ids[0], "classic", "casual").session.best == score
 
 
 async def test_whoever_leaves_keeps_the_score_so_far(file: str) -> None:

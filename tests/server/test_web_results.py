@@ -16,6 +16,7 @@ from web_server import Browser, WebServer
 
 from py2048 import get_rules
 from py2048.app.storage import Store, open_store
+from py2048.app.storage.schema import rounds
 from py2048.presentation.result import PENDING, UNAVAILABLE, Result
 from py2048.server.admission import Caller
 from py2048.server.play.games import GameService
@@ -169,5 +170,8 @@ async def test_the_dialog_over_http(web_server: WebServer) -> None:
         assert f"{web_server.url}/game/{game}/share" in answer.text
         assert re.search(r"Next board in \d+ h \d+ min", answer.text)
         assert Browser(web_server).get(f"/game/{game}/result").status == 403
+        with open_store(web_server.home / "py2048.sqlite3") as store, store.write() as connection:
+            connection.execute(rounds.update().filter_by(game_id=game).values(day="2025-01-01"))
+        assert "Today's board is waiting" in browser.get(f"/game/{game}/result").text
         again = browser.get(f"/game/{game}/result", **{"accept-language": "pt"})
         assert "Your first daily" not in again.text

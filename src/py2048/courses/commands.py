@@ -490,8 +490,9 @@ def export(
     if not exported.files:
         print(f"{assignment}: no student has marks yet")
     for mark in found:
-        if mark.student and mark.hand_in and mark.total is None:
-            print(f"{mark.name}: no total is exported: {mark.problem}")
+        if mark.student and mark.hand_in and mark.problem:
+            what = "no total is exported" if mark.total is None else "exported with a problem"
+            print(f"{mark.name}: {what}: {mark.problem}")
     for student in exported.missing:
         print(f"{student} has marks but is not in the platform's table")
 

@@ -112,7 +112,7 @@ class GameOver:
         outcome: How the game ended.
         score: Final score.
         best: Best human score under these rules.
-        is_best: Whether this game has the best score.
+        is_best: Whether the score is higher than in all of the player's other games.
         by_computer: Whether a computer player made any of the moves.
     """
 

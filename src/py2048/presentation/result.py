@@ -191,6 +191,7 @@ def result_of(
     streak: int | None = None,
     level: str = "",
     is_by_computer: bool = False,
+    is_continued: bool = False,
     battle: str = "",
     race: Iterable[Milestone] = (),
 ) -> Result:
@@ -213,22 +214,22 @@ def result_of(
         level: Level of the review, or empty for perfect play.
         is_by_computer: Whether a computer player made any of the moves. Games with computer moves
             cannot set a best score and are not reviewed automatically.
+        is_continued: Whether the game continues a record. Such games cannot set a best score.
         battle: For a game in a battle, a sentence about the winner, which replaces the comparison.
         race: The milestones of the game, if milestones are shown.
     """
     is_daily, others = field is not None, Counter(earlier if field is None else field)
     best = max(earlier, default=None) if best is None else best
-    sentences = [ngettext("{n} point.", "{n} points.", score).format(n=number(score))]
+    points = ngettext("{n} point.", "{n} points.", score).format(n=number(score))
     has_won = target is not None and largest >= target and not is_by_computer and not battle
-    if has_won:
-        sentences.insert(0, _("You made {tile}: you win.").format(tile=number(target or largest)))
-    if battle:
-        sentences.insert(0, battle)
-    elif is_by_computer:
-        sentences.append(_("Played by a computer, so it does not count as your best."))
-    elif best is not None or not has_won:
-        sentences.append(_comparison(score, best, today, is_daily=is_daily))
-    facts = kind, " ".join(sentences), score, largest, moves, streak
+    won = has_won * _("You made {tile}: you win.").format(tile=number(target or largest))
+    rank = "" if has_won and best is None else _comparison(score, best, today, is_daily=is_daily)
+    if is_by_computer:
+        rank = _("Played by a computer, so it does not count as your best.")
+    elif is_continued:
+        rank = _("Continued from a record, so it does not count as your best.")
+    headline = " ".join(filter(None, (battle or won, points, "" if battle else rank)))
+    facts = kind, headline, score, largest, moves, streak
     made = tuple(race_rows(each for each in race if each.pace and not is_by_computer))
     result = Result(*facts, has_won=has_won, is_final=is_final, level=level, race=made)
     if is_by_computer or not moves or not is_final:

@@ -99,7 +99,9 @@ async def test_a_finished_game_shows_its_result_and_can_be_undone():
         assert over == ("review" in shown(app))
         while not session.game.is_over:
             await pilot.press("left", "right", "up", "down")
+        await pilot.press("left")
         await pilot.pause()
+        assert "u to undo." in shown(app)  # in the panel, where the next message replaces it
         assert f"{session.game.score:,} points." in shown(app)
         assert "b review" in shown(app)
         await pilot.press("y")

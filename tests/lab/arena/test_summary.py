@@ -37,24 +37,20 @@ def results(*games: dict[int, tuple[int, int]]) -> Results:
 def test_a_summary_by_hand():
     """Mean 375, deviations squared 75625, 5625, 30625, 275625: error sqrt(387500 / 3 / 4)."""
     (found,) = summaries(results(FIRST))
-    assert (found.games, found.least, found.most) == (4, 100, 900)
-    assert found.score.mean == 375
+    assert (found.games, found.least, found.most, found.score.mean) == (4, 100, 900, 375)
     assert found.score.error == pytest.approx(math.sqrt(387500 / 12))
     assert found.score.high == pytest.approx(375 + 3.18244631 * math.sqrt(387500 / 12), rel=0.01)
-    assert found.quantiles[0.5] == 250
-    assert found.quantiles[0.25] == 175
+    assert (found.quantiles[0.5], found.quantiles[0.25]) == (250, 175)
     assert {tile: rate.hits for tile, rate in found.tiles.items()} == {16: 4, 32: 3, 64: 1}
-    assert found.moves.mean == 10
-    assert found.moves_per_second == 20
+    assert (found.moves.mean, found.moves_per_second) == (10, 20)
 
 
 def test_a_comparison_by_hand():
     """Differences 0, 50, -40, 400: mean 102.5; one drawn, two won."""
     (pair,) = comparisons(results(FIRST, SECOND))
-    assert pair.difference.mean == 102.5
     squares = sum((each - 102.5) ** 2 for each in (0, 50, -40, 400))
     assert pair.difference.error == pytest.approx(math.sqrt(squares / 3 / 4))
-    assert (pair.won.hits, pair.won.trials, pair.drawn) == (2, 4, 1)
+    assert (pair.won.hits, pair.won.trials, pair.drawn, pair.difference.mean) == (2, 4, 1, 102.5)
 
 
 def test_only_games_that_both_finished_are_compared():
@@ -78,7 +74,9 @@ def test_tile_rates_count_games(largest):
 
 
 def test_the_text_has_every_number():
-    """The text report aligns its columns for names of any length."""
+    """The text report aligns its columns, and names rules in full unless they are a preset."""
+    changed = get_rules("classic:target=512,end=target")
+    assert f"{changed}, 4" in text_report(Results(Tournament(("x",), changed, 4, seed=1), []))
     text = text_report(results(FIRST, SECOND))
     assert "2x4, 4 games each, seed 1" in text
     blocks = [block.splitlines() for block in text.split("\n\n")][1:]

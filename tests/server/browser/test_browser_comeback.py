@@ -110,6 +110,7 @@ async def test_a_battle(arrive):
     await two.page.goto(link)
     await two.page.click("button:has-text('Join')")
     await one.page.wait_for_selector("#players li:nth-child(2)")
+    await expect(one.page.locator("#lonely")).to_be_hidden()
     assert await violations(two) == []
     await one.page.click("#start:enabled")
     for player in (one, two):
@@ -134,7 +135,7 @@ async def test_a_battle(arrive):
         assert width <= 0
     for player in (one, two):
         await player.page.goto(link)
-        await player.page.wait_for_selector("#rivals .mini")
+        await player.page.wait_for_selector("#rivals .me .mini")
         assert await violations(player) == []
         assert await player.page.evaluate(WHOLE)
         await player.look("battle-page")

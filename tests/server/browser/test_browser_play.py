@@ -25,6 +25,7 @@ WORDS_ON = """async () => {
   return ["down", "up", "left"].map((way) => wordOn(way, hint));
 }"""
 WON_AT_ONCE = "won:size=1x2,start=2x2:1,spawn=2:1,target=4,end=target"
+CATEGORIES = '"category":"plain"', '"category":"computer"'
 WON_AND_ON = "on:size=1x6,start=2x2:1,spawn=2:1,target=4"
 
 
@@ -235,8 +236,9 @@ async def test_autoplay(guest):
     await guest.settle()
     assert len(guest.events("moved")) + len(guest.events("nothing_moved")) > before
     state = await guest.state()
-    assert state["autoplay"] is None
-    assert await guest.board() == state["board"]
+    assert (state["autoplay"], state["board"]) == (None, await guest.board())
+    watched = await guest.page.context.request.get(f"{guest.url}/game/{state['game']}")
+    assert "with the computer" in await watched.text()
 
 
 async def test_win_and_play_on(guest):
@@ -261,7 +263,7 @@ async def test_a_target_made_by_a_computer_player_is_not_praised(guest):
 
     def make_computers(route: WebSocketRoute) -> None:
         server = route.connect_to_server()
-        server.on_message(lambda message: route.send(_as_a_computers(message)))
+        server.on_message(lambda message: route.send(str(message).replace(*CATEGORIES)))
 
     await guest.page.route_web_socket("**/ws", make_computers)
     await guest.deal(WON_AND_ON)
@@ -273,18 +275,12 @@ async def test_a_target_made_by_a_computer_player_is_not_praised(guest):
     assert await guest.page.locator(".result-figures dd").nth(1).text_content() == "\N{EN DASH}"
 
 
-def _as_a_computers(message: str | bytes) -> str:
-    """Return a server's message as of a game with a computer player's moves."""
-    text = message if isinstance(message, str) else message.decode()
-    return text.replace('"category":"plain"', '"category":"computer"')
-
-
 async def test_the_end(guest):
     """The end shows the score, and in a casual game the last move can be undone."""
     game = await guest.deal(ONE_MOVE)
     await guest.press("ArrowLeft")
-    await guest.said("Game over")
     await guest.ended()
+    assert "Game over" in await guest.text("#live > :last-child")  # after the move
     assert await guest.text("#result-title") == "4 points. A first score to beat."
     replay = guest.page.get_by_role("link", name="Watch it again")
     assert await replay.get_attribute("href") == f"/game/{game}"
@@ -313,6 +309,7 @@ async def test_the_review_comes_into_its_place(player, store):
         await player.play_out()
     pending = player.page.locator(".result-figures[data-pending]")
     await expect(pending).to_have_count(1)
+    await expect(player.page.locator(".games h2")).to_contain_text("1 played")
     boxes = await boxes_of(player)
     add_review(store, game, finished(store)[1])
     await expect(pending).to_have_count(0)

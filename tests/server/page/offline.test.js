@@ -165,6 +165,12 @@ test("A full storage keeps the game as it was last stored.", () => {
   assert.deepEqual(positionOf(new OfflineGame().game), before);
 });
 
+test("A game of a server raises its best score offline, and an undo lowers it.", () => {
+  const offline = playedOn(0, serverGame({ board: [[0, 0, 2, 2]], score: 98 }));
+  const bests = ["left", "undo"].map((act) => (act === "undo" ? offline.undo() : offline.play(act)).best);
+  assert.deepEqual(bests, [102, 100]);
+});
+
 test("Without a server a game begins here, ends, and keeps its best score.", () => {
   const offline = new OfflineGame();
   offline.open(begun({ name: "2x2", text: rulesText(2, 2), summary: "" }));

@@ -119,6 +119,11 @@ test("Unanswered actions that the server has not done are counted, over several 
   assert.deepEqual(back.unanswered, []);
 });
 
+test("Screen readers hear of the game again when the connection is back.", () => {
+  const isBack = (...messages) => after(...messages).effects.find(({ type }) => type === "draw").isBack;
+  assert.deepEqual([isBack(HELLO, STATE, LOST, HELLO, STATE), isBack(HELLO, STATE, STATE)], [true, false]);
+});
+
 test("A state while online corrects the queue; a state of another game begins anew.", () => {
   assert(types(after(HELLO, STATE, STATE)).includes("correctQueue"));
   assert(types(after(HELLO, STATE, { ...STATE, game: "two" })).includes("restartQueue"));

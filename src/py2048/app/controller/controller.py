@@ -256,7 +256,7 @@ class Presenter:
             case events.Undone():
                 self._show_board(event, motion.of_undo(event))
             case events.IllegalMove() if self.session.game.is_over:
-                screen.say(_("The game is over: n starts a new one, u undoes the last move."))
+                screen.say(_("The game is over: n for a new one, u to undo."))
             case events.IllegalMove():
                 screen.say(self._text_of(event))
                 self.show_status()
@@ -305,6 +305,7 @@ class Presenter:
             today=career.scores_today(datetime.now().astimezone()),
             level=level_name(level) if (level := session.level()) else "",
             is_by_computer=is_by_computer,
+            is_continued=session.is_continued,
             race=self.session.race() if self.is_racing else (),
         )
 

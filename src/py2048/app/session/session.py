@@ -86,6 +86,7 @@ class Session:
         best: Best score under these rules in games without computer moves, including the current
             game. Read-only.
         best_before: Best score of the player's other games. Read-only.
+        is_continued: Whether the game continues a record. If so, it sets no best score. Read-only.
         paces: The player's best times to milestones, by tile, or None until they are needed.
         version: Incremented whenever the position changes, which makes older hints stale.
             Read-only.
@@ -108,7 +109,7 @@ class Session:
         self._players: dict[str, Player] = {}
         self.version = 0
         self._counted_hint: tuple[int, str] = -1, ""
-        self._won = False
+        self._won = self.is_continued = False
         self.paces: Mapping[int, Pace] | None = None
         self._current = game or TrackedGame(Game(get_rules("classic"), player=player))
         self.game = self._current.game
@@ -140,7 +141,7 @@ class Session:
     def game_over(self) -> events.GameOver:
         """The `GameOver` event for a finished game."""
         game, current = self.game, self._current
-        is_best = current.may_be_best and 0 < game.score == self.best
+        is_best = current.may_be_best and self.best_before < game.score
         return events.GameOver(game.outcome, game.score, self.best, is_best, current.computer)
 
     # Starting and resuming
@@ -233,14 +234,15 @@ class Session:
 
     def _set_game(self, game: TrackedGame, saved: SavedGame | None = None) -> tuple[Event, ...]:
         """Replace the current game. For a stored game, `saved` is the game's stored state."""
-        autosave, previous, text = self._autosave, self._current, str(game.game.rules)
+        autosave, previous, text, stored = self._autosave, self._current, str(game.game.rules), None
         self._current, self.game, self._rules_text = game, game.game, text
-        self._won, self.paces, stored = self.game.has_won, None, None
+        self._won, self.is_continued, self.paces = self.game.has_won, game.is_continued, None
         if autosave is not None:
             autosave.release(previous)
             autosave.begin(game, saved)
             stored = self._try_read(lambda: autosave.best_score(text))
-        self.reset_best(max(stored or 0, self._best_scores.get(text, 0)))
+        # The scores in memory include games that are still in progress, even the game itself.
+        self.reset_best(self._best_scores.get(text, 0) if stored is None else stored)
         self.version += 1
         board, score, is_resumed = self.game.board, self.game.score, saved is not None
         self._events.append(events.GameStarted(board, score, self.best, is_resumed))
@@ -374,6 +376,7 @@ class Session:
             return ()
         self._current.computer = True
         self._current.game.player = hint.player
+        self.reset_best(self.best_before)
         return self.move(hint.direction)
 
     def advise(

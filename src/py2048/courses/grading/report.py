@@ -367,7 +367,7 @@ def print_reports(
     if len(reports) > 1:
         console.print(_class_table(reports))
     with use_language(language_of(reports)):
-        console.print(*run.missing, markup=False, sep="", end="")
+        console.print(*run.missing, markup=False, sep="", end="\n" * len(run.missing))
 
 
 def language_of(reports: Sequence[GradeReport]) -> str:

@@ -111,7 +111,7 @@ def to_canvas(term: Term, name: str, marks: Sequence[Mark], template: Path | Non
     heads = [*names, "ID", "SIS User ID", "SIS Login ID", "Section"]
     title = term.settings.assignments[name].canvas or term.settings.assignments[name].title
     if template is None:
-        raise CourseError("Canvas's gradebook is missing: pass it with --template FILE")
+        raise CourseError("Canvas's gradebook is missing: export it and pass it as --template FILE")
     table = read_table(template)
     place = _canvas_column(table, title, name)
     possible = next((row[place] for row in table.rows if "Points Possible" in row[0]), "")

@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from py2048.core.rules import list_rules
 from py2048.lab.arena.jobs import COLUMNS
 from py2048.lab.arena.statistics import (
     Comparison,
@@ -39,7 +40,8 @@ def _title(results: Results) -> str:
     tournament = results.tournament
     games = f"{tournament.games:,} game" + "s" * (tournament.games > 1)
     kind = "tiles committed to by" if isinstance(tournament.seed, str) else "seed"
-    title = f"{tournament.rules.name}, {games} each, {kind} {tournament.public_seed}"
+    rules = tournament.rules.name if tournament.rules in list_rules() else str(tournament.rules)
+    title = f"{rules}, {games} each, {kind} {tournament.public_seed}"
     if results.complete:
         return title
     return (

@@ -19,7 +19,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from py2048.app.session.session import Session
-from py2048.app.session.tracked_game import HUMAN_CATEGORIES, TrackedGame
+from py2048.app.session.tracked_game import TrackedGame
 from py2048.app.storage import (
     Account,
     GameChange,
@@ -161,8 +161,8 @@ class OnlineGame:
         # A finished game that can still be undone also has a record.
         without = "" if is_finished else saved.id
         bests = store.scores.bests(saved.rules, saved.owner, without=without)
-        boards = *HUMAN_CATEGORIES, schema.RANKED, DAILY, BOT
-        self.session.play_tracked(self.tracked, max(bests.get(board, 0) for board in boards))
+        best = max((0, *(best for kind, best in bests.items() if kind != "computer")))
+        self.session.play_tracked(self.tracked, best)
         self.session.paces = store.scores.milestones(saved.rules, saved.owner)
         self.clock = ThinkingClock.resumed(saved.updated)
         self.tracked.last_turn_time = self.clock.since  # time away counts as thinking time

@@ -128,4 +128,5 @@ def main():
     game = Game()
 
 
-# main()
+# if __name__ == "__main__":
+#     main()

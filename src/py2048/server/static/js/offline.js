@@ -50,7 +50,7 @@ export class OfflineGame {
   keep(game) {
     if (this.length || game.mode !== "casual" || !game.mine) return;
     const before = this.game?.game;
-    this.#kept = kept.keptFrom({ ...game });
+    this.#kept = kept.keptFrom({ ...game, before: game.best });
     this.#save();
     if (before !== game.game) this.#removeOthers();
     this.#tell();
@@ -215,9 +215,8 @@ export class OfflineGame {
     const legal = outcome === "playing" ? legalOn(board) : [];
     const help = { can_undo: game.mode === "casual" && record.length > sent, can_redo: record.canRedo, autoplay: null };
     Object.assign(game, { board, score, ply, outcome, won: hasTarget(rules, board), legal, ...help });
-    if (!game.isLocal) return;
-    game.best = Math.max(game.before || 0, ["plain", "assisted"].includes(game.category) ? score : 0);
-    write(`best ${game.rules.name}`, String(game.best));
+    game.best = Math.max(game.before ?? game.best, game.category === "computer" ? 0 : score);
+    if (game.isLocal) write(`best ${game.rules.name}`, String(game.best));
   }
 
   // Store a game without turns, unless another tab has stored turns of it for the server.

@@ -9,7 +9,7 @@ import { nextTheme } from "./page.js";
 import { ActionQueue, MAX_ACTIONS } from "./queue.js";
 import { Scene } from "./scene.js";
 import { initial, reduce } from "./session.js";
-import { spoken } from "./speech.js";
+import { scoreSentence, spoken } from "./speech.js";
 import { nameOf, read, write } from "./storage.js";
 import { GameView, isRacing, lastMode } from "./view.js";
 
@@ -345,7 +345,7 @@ export class PlayPage {
     tellAway: (effect) => this.#tellAway(effect),
     tellLoggedOut: () => this.#tellLoggedOut(),
     stopAutoplay: () => this.help?.autoplayed(null),
-    draw: ({ isFresh }) => this.scene.show(this.game, isFresh),
+    draw: ({ isFresh, isBack }) => this.scene.show(this.game, isFresh, isBack),
     retract: () => this.game && this.scene.retract(this.game),
     welcome: ({ isFresh }) => this.#welcome(isFresh),
     animate: (effect) => this.#animate(effect),
@@ -437,7 +437,7 @@ export class PlayPage {
 
   /** Show the kept game without the server. */
   resume() {
-    this.dispatch({ type: "resumed", game: this.offline.game });
+    this.dispatch({ type: "resumed", game: { ...this.offline.game, say: scoreSentence(this.offline.game.score) } });
     this.#render();
     if (this.game.outcome !== "playing") this.#showEnd(false);
   }
@@ -513,7 +513,7 @@ export class PlayPage {
     if (!this.isAlone) return AWAY;
     const { length } = this.offline;
     const unsent = length ? ngettext("{n} move not sent yet.", "{n} moves not sent yet.", length) : "";
-    return `${AWAY} ${_("You can play on.")} ${unsent}`.trimEnd();
+    return [AWAY, this.isOver ? "" : _("You can play on."), unsent].filter(Boolean).join(" ");
   }
 
   #tellLoggedOut() {

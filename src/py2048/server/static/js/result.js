@@ -141,6 +141,7 @@ export class ResultDialog {
       if (!found || shown !== this.#shown) return;
     }
     this.#show(soon, ...found.body.childNodes);
+    this.#act.refresh();
     for (const undo of this.#dialog.querySelectorAll("[data-do=undo]")) undo.hidden = !game.can_undo;
     for (let wait = FIRST_LOOK_MS; this.#dialog.querySelector("[data-pending]"); wait *= LOOK_GROWTH) {
       await pause(wait);

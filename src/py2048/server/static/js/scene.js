@@ -30,15 +30,17 @@ export class Scene {
    * Show a complete position.
    * @param {Game} game
    * @param {boolean} isFresh whether another game was on the screen before
+   * @param {boolean} [isBack] whether the connection was lost before, so that screen readers hear of its return
    */
-  show(game, isFresh) {
+  show(game, isFresh, isBack = false) {
     this.#ahead = null;
     this.#largest = largest(game.board);
     if (!isFresh) this.view.correct(game.board);
     else if (game.ply === 0) this.view.appear(game.board);
     else this.view.show(game.board);
+    if (isFresh) rise(0);
     this.#write(game);
-    if (isFresh && game.say) this.speech.announce(game.say);
+    if ((isFresh || isBack) && game.say) this.speech.announce(game.say);
   }
 
   /**
@@ -57,7 +59,6 @@ export class Scene {
     const points = scoreOf(scoring, slid);
     this.#ahead = { ...slid, direction, hasRisen: Boolean(points) };
     this.view.move({ motions: slid.motions, spawn: null }, slid.board);
-    if (!points) return;
     rise(points);
     put("score", grouped(game.score + points));
   }
@@ -93,9 +94,9 @@ export class Scene {
     else if (ahead) this.view.correct(board);
     else if (follows && turns.length === 1) this.#move(turns[0], board);
     else if (turns.length || !follows) this.view.correct(board);
-    for (const event of events) this.#tell(event, isAhead && ahead.hasRisen);
     const last = events.findLast((each) => each.direction);
     if (last) this.speech.say(spokenTurn(last, game.score, follows && turns.length === 1 ? before.board : null));
+    for (const event of events) this.#tell(event, isAhead && ahead.hasRisen);
     this.#hasLeaned = false;
     const isNew = turns.length && this.#largest > largestBefore && this.#largest >= MIN_SHINING_TILE;
     if (isNew) this.view.shine(this.#largest, events.some(({ kind }) => kind === "won"));
@@ -120,7 +121,7 @@ export class Scene {
   }
 
   #tell(event, hasRisen) {
-    if (event.points && event.kind !== "undone" && !hasRisen) rise(event.points);
+    if ((event.motions || event.points) && !hasRisen) rise(event.kind === "undone" ? 0 : event.points);
     if (event.say) this.speech.announce(event.say);
     if (event.kind === "nothing_moved" && !this.#hasLeaned) this.view.lean(event.direction);
     this.note(event.kind === "nothing_moved" ? _("Nothing moves that way.") : "");
@@ -161,9 +162,9 @@ const RISING = [
 
 let rising = null;
 
-/** Show a move's points in the corner of the score card. Without animation, they stay visible. */
+/** Show a move's points in the corner of the score card. Without animation, they stay until the next move. */
 export function rise(points) {
-  put("rise", signed(points));
+  put("rise", points ? signed(points) : "");
   rising?.cancel();
   if (moves()) rising = $("rise").animate(RISING, RISE);
 }

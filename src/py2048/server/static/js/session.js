@@ -165,7 +165,7 @@ const open = (game) => ({ type: "send", message: { type: "open", game } });
 function arrive(state, message, before = [], after = []) {
   const isFresh = !isOnBoard(state, message);
   const wasOnline = state.phase === "online";
-  const effects = [...before, { type: "stopRetry" }, { type: "draw", isFresh }];
+  const effects = [...before, { type: "stopRetry" }, { type: "draw", isFresh, isBack: state.isAway }];
   if (isFresh || !wasOnline) effects.push({ type: "restartQueue", version: message.version });
   else effects.push({ type: "correctQueue", version: message.version });
   if (!isFresh && !wasOnline) {
