@@ -68,7 +68,7 @@ async def test_the_longest_names_stay_on_a_phone(arrive):
     name = secrets.token_hex(12).translate(str.maketrans("0123456789abcdef", "WMWMWMWMWMWMWMWM"))
     await claim(player, name)
     await player.page.goto(f"{player.url}/battle")
-    await player.page.click("button:has-text('Offer')")
+    await player.page.click("button:has-text('Create')")
     await player.page.wait_for_selector(f"#players li:has-text('{name}')")
     for path in (None, "/account", f"/player/{name}", "/leaderboards"):
         if path:
@@ -84,7 +84,7 @@ async def test_a_battle_outlives_a_restart(browser, own_server):
     async with arriving(browser) as arrive:
         player = await arrive(own_server.url)
         await player.page.goto(f"{player.url}/battle")
-        await player.page.click("button:has-text('Offer')")
+        await player.page.click("button:has-text('Create')")
         await player.page.wait_for_selector("#players li")
         await player.page.wait_for_load_state()  # the list comes before the scripts
         own_server.stop()
@@ -104,7 +104,7 @@ async def test_a_battle(arrive):
     assert await violations(one) == []
     await one.page.select_option("[name=rules]", "8x8")
     await one.page.check("[name=minutes][value='1']")
-    await one.page.click("button:has-text('Offer')")
+    await one.page.click("button:has-text('Create')")
     link = await one.page.locator("#link").input_value()
     assert await violations(one) == []
     await two.page.goto(link)
