@@ -147,7 +147,7 @@ def test_the_readmes_animation_is_of_a_verified_record(tmp_path, capsys):
     made = tmp_path / "hero.gif"
     words = [str(ROOT / word) if "/" in word else word for word in found[1].split()]
     assert main(["verify", str(ROOT / found[2])]) == main([*words, str(made)]) == 0
-    assert "as drawn by seed" in capsys.readouterr().out
+    assert "tiles match seed" in capsys.readouterr().out
     with Image.open(made) as ours, Image.open(ROOT / "docs/images/hero.gif") as published:
         assert ours.n_frames == published.n_frames == 61
         for frame in (0, 30, 60):
@@ -192,7 +192,7 @@ def test_verify_says_what_the_seed_drew(tmp_path, capsys):
         game.play(game.legal_directions()[0])
         game.record().save(path)
         assert main(["verify", str(path)]) == 0
-        assert capsys.readouterr().out.endswith(f", as drawn by seed 7{drawn}\n")
+        assert capsys.readouterr().out.endswith(f", tiles match seed 7{drawn}\n")
         assert main(["verify", str(path), "--json"]) == 0
         assert json.loads(capsys.readouterr().out)[0]["seeded_start"] is (board is None)
 

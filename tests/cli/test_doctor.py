@@ -27,7 +27,7 @@ def test_missing_components_are_not_errors(capsys, monkeypatch, data_folder):
     assert main(["doctor", "--json"]) == 0
     parts = found(capsys)
     assert parts["window"][0] == parts["terminal"][0] == "missing"
-    assert parts["games"] == ("ok", f"none yet; the first makes {data_folder}")
+    assert parts["games"] == ("ok", f"none yet; the first creates {data_folder}")
     assert {parts[name][0] for name in ("versions", "language", "networks")} == {"ok"}
     assert not list(data_folder.glob("*"))
 

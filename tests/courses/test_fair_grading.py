@@ -98,8 +98,8 @@ def test_an_endless_loop_costs_its_own_task_only():
     loop = ADD.replace("return a + b", "while a == 30: pass\n    return a + b")
     report = grade_source(loop + GREET + SLOW, replace(TOY, tasks=(*TOY.tasks, again)))
     assert _lost(report) == {"1": 4.0}, failures(report)
-    assert "does not end (app.py, line 5): an endless loop?" in failures(report)
-    assert "not called again, because it has not ended before: add (app.py, l" in failures(report)
+    assert "does not end (app.py, line 5): an infinite loop?" in failures(report)
+    assert "not called again, because an earlier call did not end: add (app.p" in failures(report)
 
 
 def test_a_call_without_expected_result_must_end():

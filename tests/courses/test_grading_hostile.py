@@ -67,7 +67,7 @@ def test_side_effects_at_import_cost_nothing(name):
         ("def add(a, b)\n    return a + b\n", 1, "the line is: def add(a, b)"),
         (f"{RIGHT}\ndef last(:\n    pass\n", 17, "the line is: def last(:"),
         ("print 'hello'\n", 1, "--from-python2"),
-        ("def add(a, b):\n\tif a:\n        return b\n", 3, "indent all lines with blanks only"),
+        ("def add(a, b):\n\tif a:\n        return b\n", 3, "indent all lines with spaces only"),
         ("def add(a, b):\nreturn a\n", 2, "the line is: return a"),
     ],
 )

@@ -73,18 +73,18 @@ def test_undo_redo_win_and_end():
     assert redone == f"Redone. {moved}"
     *_, won, over = heard(lambda s: s.move(Direction.LEFT), "comp1127", board)
     assert won == "You made 2048: you win."
-    assert over == "Game over: you win. Score 2,048. A new best."
+    assert over == "Game over: you win. Score 2,048. New best score."
 
 
 @pytest.mark.parametrize(
     ("rules", "end"),
-    [("classic", []), ("comp1127", ["Game over: the target is made. Score 2,048."])],
+    [("classic", []), ("comp1127", ["Game over: target reached. Score 2,048."])],
 )
 def test_a_computer_wins_without_praise(rules, end):
     """The player is not praised for a computer's win."""
     board = "1024 1024 2 4\n2 4 8 16\n. . . .\n. . . ."
     _, *sentences = heard(lambda s: s.autoplay_step("greedy"), rules, board)
-    assert sentences == ["2048 is made.", *end]
+    assert sentences == ["2048 reached.", *end]
 
 
 @pytest.mark.parametrize(

@@ -104,7 +104,7 @@ def test_a_hint_at_a_level_says_how_many_games_make_the_goal():
     rare = hints.reason_of(judged(survival=True))
     assert rare == "62 of 100 games like yours last 20 more moves; Down 48."
     known = judged(games={Direction.LEFT: 1200}, errors={Direction.LEFT: 0.0, Direction.DOWN: 0.02})
-    said = "Counted in 1,200 games after each move: give or take 2 %."
+    said = "From 1,200 simulated games after each move, give or take 2 %."
     assert hints.describe_outlook(known) == said
 
 

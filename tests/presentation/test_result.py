@@ -30,7 +30,7 @@ def result(score: int = 0, *, moves: int = 1, **more: Any) -> Result:
     [
         ([], [], "A first score to beat."),
         ([-5], [], "Your best yet."),
-        ([0, -3], [], "Your best, again."),
+        ([0, -3], [], "Equals your best."),
         ([900, -3], [-3], "Your best today."),
         ([1900, 3], [3], "1,900 short of your best."),
     ],

@@ -383,7 +383,7 @@ async def test_accounts_may_be_deleted(url: str) -> None:
 def test_the_pages_of_a_battle(web_server: WebServer) -> None:
     """A battle can be created, joined and started without scripts."""
     one, two, other = (Browser(web_server) for _ in range(3))
-    assert "Offer a battle" in one.get("/battle").text
+    assert "Create a battle" in one.get("/battle").text
     path = one.form("/battle", rules="2x4", minutes="1").headers["location"]
     page = one.get(path).text
     assert f'value="{web_server.url}{path}"' in page
@@ -391,7 +391,7 @@ def test_the_pages_of_a_battle(web_server: WebServer) -> None:
     assert one.form(f"{path}/start").status == 409
     assert "Join" in two.get(path).text
     two.form(f"{path}/join")
-    assert "starts the battle" in two.get(path).text
+    assert "to start the battle" in two.get(path).text
     assert two.form(f"{path}/start").status == 409
     assert one.form(f"{path}/start").headers["location"].startswith("/?game=")
     for browser in (one, two):

@@ -54,7 +54,7 @@ async def test_a_ranked_game_counts_once_it_is_over(web_server: WebServer) -> No
     assert "Ranked player" not in scores(browser, "assisted")
     season = season_of(datetime.now(UTC).date())
     assert f"period={season}" in browser.get(f"/leaderboards?rules={RULES}&period=season").text
-    assert "It is still on" in browser.get(f"/leaderboards?rules={RULES}&period={season}").text
+    assert "has not ended yet" in browser.get(f"/leaderboards?rules={RULES}&period={season}").text
     found = browser.get(f"/api/leaderboards?rules={RULES}&period={season}").json()["games"]
     assert "Ranked player" in [row["player"] for row in found]
     for period in ("day", "week", "season", season, "ever"):

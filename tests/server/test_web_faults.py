@@ -34,7 +34,7 @@ async def test_a_store_held_by_another_program_is_told_to_the_player(tmp_path: P
             with pytest.raises(StorageError) as fault:
                 await server.backend.check_store()
         assert (refused["type"], refused["reason"]) == ("refused", "storage")
-        assert refused["message"].startswith("Another program has locked the server's store")
+        assert refused["message"].startswith("Another program has locked the server's database")
         assert refused["state"]["board"] == before["board"]
         assert refused["retry_ms"] > 0
         assert fault.value.kind == "locked"

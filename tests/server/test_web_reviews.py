@@ -120,14 +120,14 @@ async def test_no_address_has_the_whole_queue(
         answers = await asyncio.gather(*asked, return_exceptions=True)
         waiting = [each for each in answers if isinstance(each, str)]
         assert len(waiting) == 6
-        with pytest.raises(ActionRejected, match="wait for a review") as refused:
+        with pytest.raises(ActionRejected, match="waiting for a review") as refused:
             await ask(server, last, "late")
         assert 1 <= refused.value.wait_s < 1000  # rejected requests cost nothing
         assert await ask(server, waiting[0], "another")  # it waits already
         assert await ask(server, honest, "honest", "::2")
         assert reviews.review_answer(server.backend.rooms.games, honest).ahead <= 1
         monkeypatch.setattr(reviews, "MAX_PENDING", 7)
-        with pytest.raises(ActionRejected, match="wait for a review"):
+        with pytest.raises(ActionRejected, match="waiting for a review"):
             await ask(server, last, "late", "::9")
         assert store.reviews.find(last) is None
 

@@ -86,10 +86,10 @@ def _terminal() -> str:
         raise errors.MissingExtraError(_("standard input and output are not a terminal"))
     columns, rows = os.get_terminal_size()
     if streams.is_dumb():
-        return _("for lines only: set TERM, and a locale with UTF-8")
+        return _("line mode only: set TERM and a UTF-8 locale")
     bits = COLOURS.get(Console().color_system or "", "1")
-    more = "" if bits == "24" else _("; if it has more: COLORTERM=truecolor")
-    return f"{columns} x {rows}, " + _("colours of {bits} bits").format(bits=bits) + more
+    more = "" if bits == "24" else _("; if it supports more, set COLORTERM=truecolor")
+    return f"{columns} x {rows}, " + _("{bits}-bit colour").format(bits=bits) + more
 
 
 def _games() -> str:
@@ -98,13 +98,13 @@ def _games() -> str:
         raise errors.StorageError(f"{folder}: {trouble}; " + _("set PY2048_HOME to another folder"))
     file = folder / FILE_NAME
     if not os.environ.get(URL_VARIABLE) and not file.exists():
-        return _("none yet; the first makes {folder}").format(folder=folder)
+        return _("none yet; the first creates {folder}").format(folder=folder)
     with open_store() as store:
         store.check()
         store.settings.check_writable()
         begun = store.games.select(limit=10**9, with_turns=False)
         count = len(begun) + len(store.records.select(limit=10**9))
-        text = _("{count}, whole and writable; {name}").format(count=number(count), name=store.name)
+        text = _("{count}, intact, writable; {name}").format(count=number(count), name=store.name)
         is_own_file = not os.environ.get(URL_VARIABLE)
         return text + (f", {number(file.stat().st_size / 1e6, 1)} MB" if is_own_file else "")
 
@@ -115,7 +115,7 @@ def _networks() -> str:
     files = weights.shipped_files()
     for file in files:
         weights.checked_header_of(file)
-    text = _("{n}, all whole").format(n=len(files))
+    text = _("{n}, all intact").format(n=len(files))
     if len(weights.shipped_folders()) == 1 and (line := install_line("strong")):
         text += _("; stronger ones: {line}").format(line=line)
     return text
@@ -126,9 +126,9 @@ def _compiler() -> str:
 
     errors.need_compiler(_("fast play"))
     if (folder := cache_directory()) is None:
-        raise errors.StorageError(_("no folder keeps what is compiled: set NUMBA_CACHE_DIR to one"))
+        raise errors.StorageError(_("no writable folder for compiled code: set NUMBA_CACHE_DIR"))
     is_used = folder.exists() and any(folder.iterdir())
-    return str(folder) if is_used else _("nothing is compiled yet: py2048 warm-up")
+    return str(folder) if is_used else _("nothing compiled yet: run py2048 warm-up")
 
 
 def _grader() -> str:

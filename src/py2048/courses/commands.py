@@ -238,7 +238,7 @@ def mutants(
     machine: Machine,
     solution: Annotated[
         Path | None,
-        options.word("[SOLUTION]", "A right solution, a file or folder; by default the course's."),
+        options.word("[SOLUTION]", "A correct solution, file or folder; by default the course's."),
     ] = None,
     match: Annotated[
         str, options.taking("TEXT", "Use only mutants whose report line contains this text.")
@@ -414,7 +414,7 @@ def grade(
         typer.Option(
             metavar="DATE",
             formats=["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d"],
-            help="Grade each repository's last commit up to then; kept in course.toml.",
+            help="Grade each repository's last commit up to this date; saved in course.toml.",
         ),
     ] = None,
     force: options.ForceOption = False,
@@ -542,7 +542,7 @@ def autograde(
 @app.command(cls=options.Command)
 def desk(
     folder: FolderArgument,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="By default a free one.")] = 0,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; by default a free one.")] = 0,
 ) -> None:
     """View results in the browser and enter marks by hand. Ctrl-C ends the server.
 

@@ -49,13 +49,13 @@ up | Up | up w W k K | KP_Up | ↑ W K | up | Slide up
 down | Down | down s S j J | KP_Down | ↓ S J | down | Slide down
 left | Left | left a A h H | KP_Left | ← A H | left | Slide left
 right | Right | right d D l L | KP_Right | → D L | right | Slide right
-undo | Undo | u U backspace | Control-z | U | undo | Take the last move back, as often as you like
-redo | Redo | r R | Control-y | R | redo | Play again a move that was taken back
+undo | Undo | u U backspace | Control-z | U | undo | Undo the last move, as often as you like
+redo | Redo | r R | Control-y | R | redo | Redo an undone move
 language | Language … |  |  |  |  | Choose the language of all texts
 theme | Next theme | t T |  | T | theme | Change the colours
-animation | Animation | x X |  | X | motion | Switch the animation off or on
-full_screen | Full screen |  | F11 | F11 |  | Fill the screen, or not
-quit | Quit | q Q ctrl+q |  | Q | quit | Quit; the game is kept
+animation | Animation | x X |  | X | motion | Turn animation off or on
+full_screen | Full screen |  | F11 | F11 |  | Switch to full screen and back
+quit | Quit | q Q ctrl+q |  | Q | quit | Quit; the game is saved
 [Learn]
 hint | Hint | question_mark |  | ? | hint | Show the best move and how the others compare
 autoplay | Watch it play | space |  | Space | watch | Let the computer play; any move stops it
@@ -83,9 +83,9 @@ paste | Paste a board or game |  | Control-v | Ctrl+V |  | Play a copied board, 
 
 _REVIEW_TABLE = """\
 [Review]
-back | Back | left a A h H |  | ← | back | The move before
+back | Back | left a A h H |  | ← | back | The previous move
 forward | Forward | right d D l L |  | → | forward | The next move
-previous_mistake | Mistake before | up w W k K p P |  | ↑ P | before | The mistake before
+previous_mistake | Previous mistake | up w W k K p P |  | ↑ P | before | The previous mistake
 next_mistake | Next mistake | down j J n N |  | ↓ N | mistake | The next mistake
 retry | Try it again | t T |  | T | try again | Look for the better move yourself
 show_me | Show me | s S |  | S | show me | Watch typical moves after the better move and after yours
@@ -106,7 +106,7 @@ down | Down | down s S j J |  | ↓ S J | down | Slide down
 left | Left | left a A h H |  | ← A H | left | Slide left
 right | Right | right d D l L |  | → D L | right | Slide right
 next | Next | enter space |  | Enter | next | The next position
-close | Close | escape q Q ctrl+q |  | Q | close | Close; every answer is kept
+close | Close | escape q Q ctrl+q |  | Q | close | Close; every answer is saved
 """
 
 

@@ -52,7 +52,7 @@ def describe(event: Event) -> str:  # noqa: C901 - one branch per event
             return f"{undone} {_score(score)}"
         case events.Won(tile, plays_on, by_computer):
             if by_computer:
-                return _("{tile} is made.").format(tile=tile)
+                return _("{tile} reached.").format(tile=tile)
             text = _("You made {tile}: you win. Play on if you like.")
             return (text if plays_on else _("You made {tile}: you win.")).format(tile=tile)
         case events.GameOver():
@@ -63,8 +63,8 @@ def describe(event: Event) -> str:  # noqa: C901 - one branch per event
             return _("Warning: {message}").format(message=message)
         case events.SavingChanged(unsaved):
             if not unsaved:
-                return _("All is saved again.")
-            text = _("Not saved: {reason}. The game continues, and is saved when that is possible.")
+                return _("The game is saved again.")
+            text = _("Not saved: {reason}. You can play on; the game is saved as soon as possible.")
             return text.format(reason=unsaved)
         case _other:
             assert_never(_other)
@@ -91,14 +91,14 @@ def _moved(event: events.Moved) -> str:
 def _over(event: events.GameOver) -> str:
     match event.outcome:
         case Outcome.WON if event.by_computer:
-            ending = _("Game over: the target is made.")
+            ending = _("Game over: target reached.")
         case Outcome.WON:
             ending = _("Game over: you win.")
         case Outcome.LOST | Outcome.ENDED:
             ending = _("Game over: no move is left.")
         case _:
             ending = _("Game over.")
-    best = [_("A new best.")] if event.is_best else _best(event.best)
+    best = [_("New best score.")] if event.is_best else _best(event.best)
     return " ".join([ending, _score(event.score), *best])
 
 
@@ -145,7 +145,7 @@ def describe_rules(rules: Rules) -> str:
     rows, columns = rules.shape
     parts = [f"{rows}x{columns}", _spawn(rules)]
     if rules.merging is Merging.CASCADE:
-        parts.append(_("merged tiles merge on"))
+        parts.append(_("merged tiles merge again"))
     match rules.scoring:
         case MergePoints():
             pass
@@ -153,7 +153,7 @@ def describe_rules(rules: Rules) -> str:
             text = _("{points} a move, {penalty} if illegal")
             parts.append(text.format(points=_signed(legal), penalty=_signed(illegal)))
         case BoardSum():
-            parts.append(_("score is the sum of the board"))
+            parts.append(_("score is the sum of all tiles"))
         case other:
             assert_never(other)
     if rules.target is not None:

@@ -22,9 +22,9 @@ from py2048.review.advice import Hint
 from py2048.review.moves import MoveReview, grade_of
 
 PLAYERS = (
-    Choice("", N_("Strong"), N_("The best there is on this board")),
-    Choice("expectimax:depth=1", N_("Fast"), N_("Good, and answers at once")),
-    Choice("greedy", N_("Beginner"), N_("Joins all it can now and plans nothing")),
+    Choice("", N_("Strong"), N_("The best available on this board")),
+    Choice("expectimax:depth=1", N_("Fast"), N_("Good, and answers instantly")),
+    Choice("greedy", N_("Beginner"), N_("Merges all it can, never plans ahead")),
 )
 """The computer players that menus offer by name, with the default first.
 
@@ -175,7 +175,7 @@ def describe_hint(hint: Hint) -> str:
 def describe_outlook(hint: Hint) -> str:
     """Describe the expected outcome of the rest of the game, or return "" if it is unknown."""
     if move := hint.judged:
-        text = _("Counted in {games} games after each move: give or take {points} %.")
+        text = _("From {games} simulated games after each move, give or take {points} %.")
         error = per_100(max(move.errors.values(), default=0.0))
         return text.format(games=number(move.games.get(move.best, 0)), points=error)
     chance, points = hint.meaning.chance, hint.points

@@ -273,7 +273,7 @@ def _comparison(score: int, best: int | None, today: Sequence[int], *, is_daily:
     if score > best:
         return _("Your best daily.") if is_daily else _("Your best yet.")
     if score == best:
-        return _("Your best, again.")
+        return _("Equals your best.")
     if today and score > max(today):
         return _("Your best today.")
     return _("{n} short of your best.").format(n=number(best - score))

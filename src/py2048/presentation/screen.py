@@ -112,7 +112,7 @@ class FileKind(NamedTuple):
     ending: str
 
 
-RECORDS = FileKind(N_("Records of games"), ".2048.json")
+RECORDS = FileKind(N_("Game records"), ".2048.json")
 
 
 class ListRequest(NamedTuple):

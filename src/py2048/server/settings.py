@@ -78,22 +78,20 @@ class ServerSettings:
         envvar=["PY2048_TRUSTED_PROXIES", "FORWARDED_ALLOW_IPS"],
         show_envvar=False,
     )
-    moves_rate: float = _rate(30.0, "Sustained moves per second of one player.")
+    moves_rate: float = _rate(30.0, "Maximum sustained moves per second per player.")
     bot_moves_rate: float = _rate(
-        100.0, "Moves per second of one program; faster moves are delayed."
+        100.0, "Maximum moves per second per program; faster moves are delayed."
     )
-    bots_rate: float = _rate(200.0, "Moves per second of all programs together.")
+    bots_rate: float = _rate(200.0, "Maximum moves per second of all programs together.")
     address_rate: float = _rate(
-        600.0, "Messages per second from one address, such as a whole class."
+        600.0, "Maximum messages per second per address, which a class may share."
     )
-    requests_rate: float = _rate(30.0, "Page requests per second from one address.")
-    sockets: int = _option(5000, "Players connected at the same time.", min=1)
+    requests_rate: float = _rate(30.0, "Maximum page requests per second per address.")
+    sockets: int = _option(5000, "Maximum players connected at the same time.", min=1)
     sockets_per_address: int = _option(
-        200, "Players connected at the same time from one address.", min=1
+        200, "Maximum players connected at the same time per address.", min=1
     )
-    reviews: int = _option(
-        1, "Finished games reviewed at the same time; 0 disables reviews.", min=0
-    )
+    reviews: int = _option(1, "Maximum games reviewed at the same time; 0 disables reviews.", min=0)
     workers: int = _option(
         *(1, "Number of worker processes, such as one per core; more than one needs PostgreSQL."),
         min=1,
@@ -101,8 +99,8 @@ class ServerSettings:
     )
     durability: Literal["disk", "process"] = _option(
         "disk",
-        "What acknowledged moves survive: disk, even a power cut; process, only a crash of the "
-        "server, which is faster on SQLite.",
+        "What saved moves survive: disk survives power cuts; process survives only server crashes,"
+        " but is faster on SQLite.",
     )
     players: tuple[str, ...] = (
         *("expectimax", "expectimax:depth=1", "expectimax:depth=3"),
@@ -179,7 +177,7 @@ def find_key(folder: Path) -> str:
             key = path.read_text(encoding="ascii").strip()
     if len(key) < _MIN_KEY:
         raise ServerError(
-            f"the key that signs cookies has {len(key)} characters: set {KEY_VARIABLE} to at"
-            f" least {_MIN_KEY} random ones"
+            f"the key that signs cookies is too short: set {KEY_VARIABLE} to at least"
+            f" {_MIN_KEY} random characters"
         )
     return key

@@ -265,9 +265,9 @@ class ClientConnection(Client):
         """
         room = self.room
         if room is None:
-            raise ActionRejected("no_game", _("no game is open here: open one"))
+            raise ActionRejected("no_game", _("no game is open: open one first"))
         if room.game.info.owner != self.account:
-            raise ActionRejected("not_yours", _("this is somebody else's game: you may watch it"))
+            raise ActionRejected("not_yours", _("this is someone else's game: you can watch it"))
         await room.loaded()
         return room
 
@@ -339,7 +339,7 @@ class ClientConnection(Client):
         spec = self.site.hints.checked(message.player, session.rules, session.game.board)
         room.game.check_help()
         if room.game.is_over:
-            raise ActionRejected("over", _("the game is over: there is nothing to advise"))
+            raise ActionRejected("over", _("the game is over: no hint is possible"))
         number = self._number(message, room.game)
         if number <= room.game.version:
             room.send_state(self)

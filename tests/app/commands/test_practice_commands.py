@@ -50,10 +50,10 @@ def test_mistakes_of_a_reviewed_game_are_practised(record, capsys, monkeypatch):
     assert main(["practice"]) == 0
     out = capsys.readouterr().out
     assert "'nonsense' is not a direction" in out
-    assert out.count("the best move.") == out.count("back in 2 days") == kept
+    assert out.count("the best move.") == out.count("due again in 2 days") == kept
     assert main(["review", str(record), "--notebook", "--quiet"]) == 0
     assert main(["practice"]) == 0
-    assert "nothing is due; the next mistake comes back on" in capsys.readouterr().out
+    assert "nothing is due; the next mistake is due on" in capsys.readouterr().out
     assert main(["practice", "--statistics", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert sum(each["mistakes"] for each in found) == kept

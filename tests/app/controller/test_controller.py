@@ -195,7 +195,7 @@ def test_play_continues_after_the_target():
     assert (screen.banner, controller.session.game.ply) == (None, 2)
     controller, screen = controlled(board=NEARLY_WON)
     controller.presenter.show(controller.session.autoplay_step("greedy"))
-    assert (screen.banner, screen.said) == (None, "2048 is made.")
+    assert (screen.banner, screen.said) == (None, "2048 reached.")
     assert screen.status.facts == ["played by the computer", "1 move"]
 
 
@@ -493,7 +493,7 @@ def test_a_review_that_is_closed_judges_no_more(slow_judge):
     """Moves appear as they are judged; after closing, results are ignored."""
     controller, screen = controlled()
     controller.reviews.open(known_record())
-    screen.until(lambda: f"2 of {MOVES} moves are judged" in screen.review.summary)
+    screen.until(lambda: f"2 of {MOVES} moves judged" in screen.review.summary)
     screen.review.close()
     assert not controller.is_waiting
     slow_judge.set()

@@ -117,7 +117,7 @@ def test_what_is_not_judged_yet_can_be_looked_at():
     review = known_review(6)
     assert len(review) == MOVES
     assert review.is_running
-    assert review.summary == f"6 of {MOVES} moves are judged …"
+    assert review.summary == f"6 of {MOVES} moves judged …"
     assert review.accuracy == "…"
     assert review.move is not None
     review.go("last")

@@ -70,17 +70,17 @@ def test_mistakes_are_asked_one_after_another(kept):
         assert run.rows[0].is_played
         assert "best" in run.verdict
         assert "In your game you went" in run.sentences
-        assert "back in 2 days." in run.sentences
+        assert "due again in 2 days." in run.sentences
         answered = run.answer
         run.go("up")
         assert run.answer is answered
         run.go("next")
     assert run.is_over
-    assert run.sentences == "That was all."
+    assert run.sentences == "All done."
     assert not kept.notebook().due()
     empty = PracticeRun(mistakes(kept.notebook()))
     assert empty.is_over
-    assert "the next mistake comes back on" in empty.sentences
+    assert "the next mistake is due on" in empty.sentences
 
 
 def test_a_puzzle_of_a_kind_ends_after_its_answer(kept):

@@ -335,10 +335,10 @@ def test_the_commands(home, capsys):
     made = CORNER.replace("2 . 512", "2 16 512").replace(". . 2048", "2 . 2048")
     assert main(["tables", "query", "corner-16", made]) == 0
     first, *moves = capsys.readouterr().out.splitlines()
-    assert first == "16 is made"
+    assert first == "16 has been made"
     assert moves[0].split()[1] == "1.000000"
     assert main(["tables", "check", "corner-16"]) == 0
-    assert capsys.readouterr().out.endswith("corner-16.table is whole\n")
+    assert capsys.readouterr().out.endswith("corner-16.table is intact\n")
 
 
 def test_an_ending_is_found_in_the_best_table_that_was_built(home):

@@ -155,7 +155,7 @@ async def test_a_finished_game_is_reviewed(browser, site):
         await player.page.click("dialog.result >> text=Review")
         level = player.page.locator("#level select")
         await expect(level).to_have_value("practised", timeout=240_000)
-        await expect(player.page.locator(".measured")).to_contain_text("in fewer games")
+        await expect(player.page.locator(".measured")).to_contain_text("From fewer games")
         await player.page.click("#show-me")
         await player.page.wait_for_selector("#headline:has-text('After ')")
         await player.page.wait_for_selector("#show-me[aria-pressed=false]")
@@ -179,7 +179,7 @@ async def test_the_computer_makes_2048_before_the_visitors_eyes(browser, site):
         await player.press("x", "+", "+", "+", "+")
         await player.page.click("aside [data-do=auto]")
         await expect(player.page.locator("dialog.result h2")).to_have_text(
-            "2048 is made", timeout=120_000
+            "2048 reached", timeout=120_000
         )
         assert max(max(row) for row in await player.board()) == 2048
         await player.look("alone-watched")

@@ -40,7 +40,7 @@ async def test_sharing_a_game(player):
     await play_to_the_end(player)
     for place in (".result [role=status]", "#shared"):
         await player.page.get_by_role("button", name="Share").click()
-        await expect(player.page.locator(place)).to_contain_text("The text is copied.")
+        await expect(player.page.locator(place)).to_contain_text("Text copied.")
         copied = await player.page.evaluate("() => navigator.clipboard.readText()")
         assert "points in" in copied
         assert copied.endswith("/share")
@@ -68,7 +68,7 @@ async def test_the_longest_names_stay_on_a_phone(arrive):
     name = secrets.token_hex(12).translate(str.maketrans("0123456789abcdef", "WMWMWMWMWMWMWMWM"))
     await claim(player, name)
     await player.page.goto(f"{player.url}/battle")
-    await player.page.click("button:has-text('Offer')")
+    await player.page.click("button:has-text('Create')")
     await player.page.wait_for_selector(f"#players li:has-text('{name}')")
     for path in (None, "/account", f"/player/{name}", "/leaderboards"):
         if path:
@@ -84,11 +84,11 @@ async def test_a_battle_outlives_a_restart(browser, own_server):
     async with arriving(browser) as arrive:
         player = await arrive(own_server.url)
         await player.page.goto(f"{player.url}/battle")
-        await player.page.click("button:has-text('Offer')")
+        await player.page.click("button:has-text('Create')")
         await player.page.wait_for_selector("#players li")
         await player.page.wait_for_load_state()  # the list comes before the scripts
         own_server.stop()
-        await player.status("The server is away")
+        await player.status("Cannot reach the server")
         own_server.start()
         await player.page.evaluate(ONLINE)
         await player.page.wait_for_function("() => !document.getElementById('status').textContent")
@@ -104,7 +104,7 @@ async def test_a_battle(arrive):
     assert await violations(one) == []
     await one.page.select_option("[name=rules]", "8x8")
     await one.page.check("[name=minutes][value='1']")
-    await one.page.click("button:has-text('Offer')")
+    await one.page.click("button:has-text('Create')")
     link = await one.page.locator("#link").input_value()
     assert await violations(one) == []
     await two.page.goto(link)
@@ -142,10 +142,10 @@ async def test_a_battle(arrive):
         await player.page.click("button:has-text('Leave')")
     await one.page.wait_for_selector("h2:has-text('You won by')")
     await two.page.wait_for_selector("h2:has-text('Guest'):has-text('won by')")
-    await two.reads("proof", "is the commitment")
+    await two.reads("proof", "matches the commitment")
     assert await violations(two) == []
     await two.look("battle-result")
     await two.page.click("button:has-text('Rematch')")
-    await one.page.click("a:has-text('Rematch: join')")
+    await one.page.click("a:has-text('Join the rematch')")
     await one.page.click("button:has-text('Join')")
     await two.page.wait_for_selector("#players li:nth-child(2)")

@@ -59,7 +59,7 @@ async def test_a_session_that_ends_elsewhere(arrive):
     assert await here.page.evaluate(ply) > 0
     await log_in(there, "logged out")  # whose log-out gives this browser no new session
     await there.page.click("form[action='/account/everywhere'] button")
-    await veil.get_by_role("button", name="Go on as a guest").click()
+    await veil.get_by_role("button", name="Continue as a guest").click()
     await here.page.wait_for_selector(".tile")
     await expect(here.page.locator("#moves")).to_have_text("0")
 
@@ -73,12 +73,12 @@ async def test_a_server_that_restarts(browser, own_server):
         await player.settle()
         before = await player.state()
         own_server.stop()
-        await player.status("The server is away; trying again.")
+        await player.status("Cannot reach the server; retrying.")
         await player.press("ArrowUp", "ArrowDown", "ArrowLeft")
-        await player.status("Keys pressed until then are not kept.")
+        await player.status("Keys pressed until then are ignored.")
         for _ in range(2):  # the second attempt to connect follows the failure of the first
             await player.page.wait_for_event("websocket")
-        await player.status("Keys pressed until then are not kept.")
+        await player.status("Keys pressed until then are ignored.")
         await player.look("away")
         count = len(player.moves())
         own_server.start()
@@ -137,8 +137,8 @@ async def test_far_from_the_server_another_tab_moves(browser, server):
             await near.settle()
             await player.press(f"Arrow{legal[1].title()}", "ArrowUp", "ArrowDown")
             way.is_held = False
-            await player.status("The board has changed meanwhile. 3 moves are not made.")
-            await player.said("3 moves are not made.")
+            await player.status("The board has changed. 3 moves were not made.")
+            await player.said("3 moves were not made.")
             await player.settle()
             assert (await player.state())["ply"] == 1
             assert await player.board() == await player.cells() == await near.board()

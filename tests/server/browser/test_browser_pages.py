@@ -57,7 +57,7 @@ async def test_watching_live(arrive):
     await other.look("watch")
     await one.play_out()
     # Who had to ask for the position again finds the game over, and comes to its replay at once.
-    offered = other.page.locator("text=See the replay")
+    offered = other.page.locator("text=Watch the replay")
     await offered.or_(other.page.locator("#place")).first.wait_for()
     if await offered.count():
         await offered.click()
@@ -93,7 +93,7 @@ async def test_replay(guest):
     assert await guest.text("#score") == f"{state['score']:,}"
     await guest.page.get_by_text("Proof", exact=True).click()
     await guest.page.wait_for_selector("#proof.good")
-    assert "is the commitment" in await guest.text("#proof")
+    assert "matches the commitment" in await guest.text("#proof")
     await guest.look("replay")
     async with guest.page.expect_download() as downloading:
         await guest.page.click("text=Download the record")
@@ -183,7 +183,7 @@ async def test_held_keys_skip_no_turn_of_a_replay(guest, store):
     await guest.page.wait_for_selector(".tile")
     is_failing = True
     await guest.page.locator("#place").fill("300")
-    await guest.page.locator("#status", has_text="The server is away").wait_for()
+    await guest.page.locator("#status", has_text="Cannot reach the server").wait_for()
     assert await guest.page.input_value("#place") == "0"
     await guest.page.evaluate("() => document.activeElement.blur()")
     await guest.press("PageDown")

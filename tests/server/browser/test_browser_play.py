@@ -198,7 +198,7 @@ async def test_the_coach_has_a_word_after_each_mistake(guest):
     assert not await guest.page.locator("#hint-card").is_visible()
     await guest.press(f"Arrow{best.capitalize()}")
     await guest.settle()
-    assert await guest.text("#coach-word") == "A word after each mistake"
+    assert await guest.text("#coach-word") == "Comments on each mistake"
     said = await guest.page.evaluate(WORDS_ON)
     assert said == ["A blunder: Left was far better. Your chance is 30 % instead of 62 %.", "", ""]
 
@@ -269,7 +269,7 @@ async def test_a_target_made_by_a_computer_player_is_not_praised(guest):
     await guest.deal(WON_AND_ON)
     await guest.press("ArrowLeft")
     await guest.page.wait_for_selector(".result.won[open]")
-    assert await guest.text("#result-title") == "4 is made"
+    assert await guest.text("#result-title") == "4 reached"
     await guest.deal(ONE_MOVE)
     await guest.press("ArrowLeft")
     assert await guest.page.locator(".result-figures dd").nth(1).text_content() == "\N{EN DASH}"

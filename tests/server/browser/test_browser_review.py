@@ -69,7 +69,7 @@ async def test_the_review_comes_while_one_waits(player, store):
     await player.look("review-running")
     add_review(store, game, record)
     await player.page.wait_for_selector("#review-graph svg")
-    await player.said("The review is there.")
+    await player.said("The review is ready.")
     assert await violations(player) == []
     await player.look("review")
     await player.page.locator("#review-title").scroll_into_view_if_needed()
@@ -123,7 +123,7 @@ async def test_stepping_through_mistakes(guest, store):
         await guest.press("n")
     await moves_say(guest, turns[-1])
     await guest.press("n")
-    await guest.status("No mistake comes after this.")
+    await guest.status("There are no later mistakes.")
     await guest.page.click("#critical summary")
     first = guest.page.locator(".mistakes .show").first
     item = guest.page.locator(".mistakes > li").first

@@ -67,7 +67,7 @@ async def test_a_part_that_failed_to_load_is_tried_again(guest):
     await guest.page.route("**/js/help.js", lambda route: route.abort())
     await guest.deal()
     await guest.press("?")
-    await guest.status("The server is away; trying again.")
+    await guest.status("Cannot reach the server; retrying.")
     await guest.page.unroute("**/js/help.js")
     await guest.press("ArrowDown", "ArrowLeft")
     await guest.settle()

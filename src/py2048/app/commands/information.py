@@ -83,7 +83,7 @@ def _judged(snapshot: PositionSnapshot, level: Level) -> MoveReview | None:
 
     if why := why_not(snapshot.rules):
         if hint_player(snapshot.rules, snapshot.board) != "perfect":
-            complain(_("perfect play judges instead: {why}").format(why=why))
+            complain(_("judged by perfect play instead: {why}").format(why=why))
         return None
     return level_judge(snapshot.rules, level).review_move(snapshot.board, snapshot.score)
 

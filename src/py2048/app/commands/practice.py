@@ -130,7 +130,7 @@ def _show_progress(notebook: Notebook, *, json: bool) -> None:
     if not progress:
         from py2048.app.controller.practice import HOW_TO_KEEP
 
-        print(_("no mistakes are kept: {how}").format(how=_(HOW_TO_KEEP)))
+        print(_("no mistakes saved yet: {how}").format(how=_(HOW_TO_KEEP)))
         return
     rows = [_("kind of mistake; mistakes; due; known; tries; right; next").split("; ")]
     for each in progress:

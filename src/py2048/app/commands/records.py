@@ -134,10 +134,10 @@ def _verified(file: Path, secret: str | None, commitment: str | None) -> list[di
 def _summary(record: Record, secret: str | None = None) -> str:
     drawn = ""
     if record.seed is not None:
-        by_hand = _(", as drawn by seed {seed} after a start set up by hand")
-        text = _(", as drawn by seed {seed}") if record.has_seeded_start() else by_hand
+        by_hand = _(", tiles match seed {seed} after a start set up by hand")
+        text = _(", tiles match seed {seed}") if record.has_seeded_start() else by_hand
         drawn = text.format(seed=record.seed)
-    drawn += _(", as drawn by the secret") if secret is not None else ""
+    drawn += _(", tiles match the secret") if secret is not None else ""
     text = _("verified, {rules}, score {score}, {moves}")
     facts = {"rules": record.rules.name, "score": number(record.score)}
     return text.format(**facts, moves=moves(record.plies)) + drawn

@@ -72,7 +72,7 @@ def review(
         with open_store() as store:
             new = sum(map(Notebook(store).keep, reviews.values()))
         if not json:
-            text = _("{n} new in your notebook of mistakes: py2048 practice")
+            text = _("{n} new in your practice notebook: py2048 practice")
             print(text.format(n=number(new)))
     return status
 
@@ -175,7 +175,7 @@ def _judge_of(record: Record, spec: str, level: str) -> Judge:
         return LevelJudge(record.rules, chosen)
     judge = judge_for(record.rules, spec, record.start)
     if why and not judge.is_exact:
-        streams.complain(_("perfect play judges instead: {why}").format(why=why))
+        streams.complain(_("judged by perfect play instead: {why}").format(why=why))
     return judge
 
 
@@ -279,7 +279,7 @@ def report(
     for reason in refused:
         streams.complain(_("skipped: {reason}").format(reason=reason))
     if stored.trouble:
-        text = _("the next report reviews these games again: {trouble}")
+        text = _("cannot save the reviews, so the next report repeats them: {trouble}")
         streams.complain(text.format(trouble=stored.trouble))
     if output is not None:
         _write(output, report_page(games))

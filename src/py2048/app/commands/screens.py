@@ -35,8 +35,8 @@ moves, one a line: printf 'left\\nup\\n' | py2048
 A whole game by a computer player: py2048 watch. All commands: py2048 --help""")
 
 NO_TERMINAL = (
-    "the terminal's game needs a terminal at standard input and output: "
-    "for pipes and files there is --ui lines"
+    "the terminal interface needs a terminal at standard input and output: "
+    "for pipes and files, use --ui lines"
 )
 
 
@@ -51,9 +51,9 @@ class UserInterface(StrEnum):
 
 
 INSTEAD = {
-    UserInterface.TERMINAL: N_("the terminal's game"),
-    UserInterface.LINES: N_("the game in lines"),
-    UserInterface.DEMO: N_("a demonstration"),
+    UserInterface.TERMINAL: N_("the terminal interface"),
+    UserInterface.LINES: N_("line mode"),
+    UserInterface.DEMO: N_("a demo"),
 }
 
 
@@ -141,7 +141,7 @@ def _instead_of_a_window(ui: UserInterface, trouble: str) -> UserInterface:
     screen = _screen_here(moves=False, display=False)
     if ui is UserInterface.DESKTOP and screen is UserInterface.DEMO:
         raise Py2048Error(trouble)
-    text = _("{trouble}; here is {screen} instead")
+    text = _("{trouble}; starting {screen} instead")
     streams.complain(text.format(trouble=trouble, screen=_(INSTEAD[screen])))
     return screen
 

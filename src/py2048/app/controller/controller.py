@@ -571,7 +571,7 @@ class PlayerCommands:
         """Request a hint in the background."""
         session, player = self._session, self.player
         if session.game.is_over:
-            self._screen.say(_("The game is over: there is no move to hint at."))
+            self._screen.say(_("The game is over: no hint is possible."))
             return
         self._screen.cover(None)
         self._show_note(_("{player} is thinking …").format(player=self._name(player)))
@@ -606,7 +606,7 @@ class PlayerCommands:
         if self.playing:
             self.stop()
         elif self._session.game.is_over:
-            self._screen.say(_("The game is over: there is nothing to play."))
+            self._screen.say(_("The game is over: start a new one to watch."))
         else:
             self._screen.cover(None)
             self._start(self.player)
@@ -995,7 +995,7 @@ def level_request(session: Session, take: Callable[[str], object]) -> ListReques
         Choice(PERFECT, level_name(None), _("For experts, in points")),
     ]
     current = str(session.get_setting(LEVEL_SETTING, ME))
-    return ListRequest(_("Whose chances count?"), choices, take, current)
+    return ListRequest(_("Judge moves for which level?"), choices, take, current)
 
 
 def is_written(path: Path) -> bool:

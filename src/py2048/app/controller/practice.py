@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 MAX_DUE = 20  # The default number of mistakes in a practice session.
 
-HOW_TO_KEEP = N_("review a finished game on a screen, or by py2048 review FILE --notebook")
+HOW_TO_KEEP = N_("review a finished game, or run py2048 review FILE --notebook")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +128,8 @@ def _answer_mistake(notebook: Notebook, exercise: Exercise, direction: Direction
     move, interval = notebook.answer(exercise, direction)
     before, kind, days = exercise.played, exercise.kind, interval.days
     text = ngettext(
-        "in your game you went {direction}{mistake}; it comes back in {n} day",
-        "in your game you went {direction}{mistake}; it comes back in {n} days",
+        "in your game you went {direction}{mistake}; due again in {n} day",
+        "in your game you went {direction}{mistake}; due again in {n} days",
         days,
     )
     mistake = f" ({reason_name(kind)})" if kind else ""
@@ -141,11 +141,11 @@ def _answer_mistake(notebook: Notebook, exercise: Exercise, direction: Direction
 def _nothing_due(notebook: Notebook, kind: ReasonKind | None) -> str:
     known = [each for each in notebook.progress() if kind in (None, each.theme)]
     if not known:
-        none = _("no mistakes are kept: {how}")
-        none = _("no mistakes of this kind are kept: {how}") if kind else none
+        none = _("no mistakes saved yet: {how}")
+        none = _("no mistakes of this kind saved yet: {how}") if kind else none
         return none.format(how=_(HOW_TO_KEEP))
     first = min(each.next_due for each in known)
-    return _("nothing is due; the next mistake comes back on {day}").format(day=first[:10])
+    return _("nothing is due; the next mistake is due on {day}").format(day=first[:10])
 
 
 def ending(name: str, seed: int) -> Drill:
@@ -179,8 +179,8 @@ def _play_ending(practice: EndingPractice, seed: int) -> Drill:
         about = {"table": table.name, "seed": seed, "move": ply}
         title = _("{ending}, move {n}").format(ending=table.name, n=ply)
         yield Prompt(title, game.board, about, answer, goal)
-    made = _("{tile} is made; you began with a chance of {start} % and kept {kept} % of it")
-    lost = _("{tile} is out of reach; you began with a chance of {start} % and kept {kept} % of it")
+    made = _("you made {tile}; you started with a {start} % chance and kept {kept} % of it")
+    lost = _("{tile} is out of reach; you started with a {start} % chance and kept {kept} % of it")
     start, kept = number(100 * practice.start, 4), number(100 * practice.kept, 2)
     yield DrillEnd(
         (made if practice.is_made else lost).format(tile=table.target, start=start, kept=kept),
@@ -264,7 +264,7 @@ def list_offers(session: Session) -> dict[Choice, Callable[[], Drill]]:
     daily = Choice("daily", _("Puzzle of the day"), _("the same for everyone"))
     offers[daily] = lambda: one_puzzle(book, daily_puzzle(today()))
     for name in (path.stem for path in built_tables()):
-        title, about = _("Ending {name}").format(name=name), _("with the true chance of every move")
+        title, about = _("Ending {name}").format(name=name), _("with the exact chance of each move")
         offers[Choice(f"ending {name}", title, about)] = partial(ending, name, random_seed())
     return offers
 
@@ -297,7 +297,7 @@ class PracticeRun:
         self._advance()
 
     def _advance(self) -> None:
-        self._current = next(self._drill, DrillEnd(_("that was all")))
+        self._current = next(self._drill, DrillEnd(_("all done")))
         self.answer: Feedback | None = None
 
     @property

@@ -286,9 +286,9 @@ class GameReview:
             if move.goal is None:
                 self.level = None
         self._open_at_costliest()
-        text = _("{done} of {count} moves are judged …")
+        text = _("{done} of {count} moves judged …")
         if not is_first_pass:
-            text = _("All moves are judged. Simulating more games …")
+            text = _("All moves judged. Simulating more games …")
         self.progress = text.format(done=written(len(self.moves)), count=written(len(self)))
         if line := missing_compiler():
             self.progress += " " + _("Faster with Numba: {line}").format(line=line)

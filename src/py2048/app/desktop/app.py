@@ -103,7 +103,7 @@ class DesktopApp:
         )
         self._follow, controller.presenter.follow = controller.presenter.follow, self._animate
         controller.game.open_pasted = self.watch
-        controller.game.more_rules = ((_("Make your own …"), self.open_rules_form),)
+        controller.game.more_rules = ((_("Custom rules …"), self.open_rules_form),)
         controller.commands |= {
             "seed": self.new_from_seed,
             "edit": lambda: self.open(
@@ -261,7 +261,7 @@ class DesktopApp:
         """Show the versions of py2048 and Python."""
         lines = (
             ("py2048", _("version {version}").format(version=__version__)),
-            ("", _("The game 2048: to play it, to teach with it, to study it.")),
+            ("", _("The game 2048, to play, teach and study.")),
             ("Python", platform.python_version()),
         )
         self.open(dialogs.show_table, _("About py2048"), lines)

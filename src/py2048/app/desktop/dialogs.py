@@ -285,11 +285,11 @@ def ask_file(root: tk.Tk, title: str, kind: FileKind, name: str | None = None) -
 
 DEFAULT_NAME = "own"
 VALUE_LABELS = {
-    "merging": {N_("tiles merge once a move"): "once", N_("merged tiles merge again"): "cascade"},
+    "merging": {N_("tiles merge once per move"): "once", N_("merged tiles merge again"): "cascade"},
     "scoring": {
-        N_("the new tile of each merge"): "merges",
+        N_("each merged tile"): "merges",
         N_("1 per move, -1 for an illegal one"): "moves:1:-1",
-        N_("the sum of the board"): "sum",
+        N_("the sum of all tiles"): "sum",
     },
 }
 """Labels and values of the options in drop-down fields."""
@@ -350,7 +350,7 @@ class RulesDialog(Dialog):
     """
 
     def __init__(self, window: MainWindow, rules: Rules, take: Callable[[Rules], object]) -> None:
-        super().__init__(window, _("Rules of your own"))
+        super().__init__(window, _("Custom rules"))
         self._take = take
         self.button, _cancel = self.add_buttons((_("Play"), self.accept), (_("Cancel"), self.close))
         self.message = self.add_text(below=True)

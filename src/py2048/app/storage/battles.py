@@ -70,7 +70,7 @@ class Battles(Repository):
             if battle.seat_of(account):
                 return
             if battle.starts:
-                raise AccountError("this battle has started: watch it, or offer another")
+                raise AccountError("this battle has started: watch it, or create another")
             if len(battle.players) >= most:
                 raise AccountError(f"this battle is full: at most {most} players can join")
             seat = max((each.seat for each in battle.players), default=0) + 1

@@ -369,8 +369,8 @@ _ERROR_TEXTS = {
     "foreign": "{name} contains another program's tables; set PY2048_DATABASE_URL to a separate"
     " database or file",
     "forbidden": "{name} denies access ({why}); ask its administrator for permission",
-    "unreachable": "cannot reach {name} ({why}); start the server or correct PY2048_DATABASE_URL,"
-    " or unset it to use a file",
+    "unreachable": "cannot reach {name} ({why}); start the database server or correct"
+    " PY2048_DATABASE_URL",
     # The following errors affect a single operation instead of the whole store.
     "value": "{name} cannot store this value ({why}); nothing was changed",
     "": "{name} reports: {why}; nothing was changed",

@@ -42,7 +42,7 @@ from py2048.presentation.screen import FileKind, ListRequest
 if TYPE_CHECKING:
     from py2048.app.controller.practice import PracticeRun
 
-FILE_PROMPT = N_("the name of a file")
+FILE_PROMPT = N_("file name")
 MIN_TIMER_S = 0.001  # The minimum is positive, because Textual divides by the interval.
 
 

@@ -44,7 +44,7 @@ HELP = (
     N_("Moves: left, right, up, down, or l, r, u; or the keys w, a, s, d, where d is right."),
     N_("undo: take back the last move. redo: play it again."),
     N_("board: read the board. score: read the score."),
-    N_("hint: the best move and how the others compare. auto 10: let the player make ten moves."),
+    N_("hint: the best move and how the others compare. auto 10: let the computer make ten moves."),
     N_("coach: turn comments on your moves on or off; the game counts as assisted."),
     N_("review: the mistakes that cost most; review 12: move 12; review FILE: a record."),
     N_("level casual: judge moves for a casual player. Also me, beginner … expert, perfect."),

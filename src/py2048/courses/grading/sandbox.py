@@ -58,7 +58,7 @@ USERS = 4096
 MAX_REPLY_BYTES = 8 << 20
 EXIT_S = 10.0  # Time limit for a process to end, even on a busy machine.
 OUTPUT_FLOOD = 85  # Exit code from ``agent/terminal.py``.
-OVERRUN = "does not end: an endless loop?"
+OVERRUN = "does not end: an infinite loop?"
 ON_SCREEN = os.name == "posix" and os.uname().sysname == "Darwin"  # On macOS, Tk does not use X.
 
 # Limits per process, named like ``resource.RLIMIT_*``.

@@ -571,7 +571,7 @@ def load_program(session: SubmissionSession) -> None:
             line = "".join(lines[error.line - 1 : error.line]).strip()[:MAX_LINE_CHARACTERS]
             advice = _("the line is: {line}").format(line=line)
         if error.type == "TabError":
-            advice = submission.advice or _("indent all lines with blanks only")
+            advice = submission.advice or _("indent all lines with spaces only")
         raise Unreadable(f"{place}: {error.type}: {error.message}{advice and f'; {advice}'}")
     submission.skip = tuple(
         found.statement

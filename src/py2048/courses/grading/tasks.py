@@ -472,12 +472,12 @@ class Raised:
 
     def __str__(self) -> str:
         if self.type == "NotTried":
-            words = _("not called again, because it has not ended before: {function}")
+            words = _("not called again, because an earlier call did not end: {function}")
             return words.format(function=self.function)
         words = _(" ({file}, line {line})").format(file=self.file, line=self.line)
         place = words if self.line else ""
         if self.overran:
-            return _("does not end{place}: an endless loop?").format(place=place)
+            return _("does not end{place}: an infinite loop?").format(place=place)
         return f"{self.type}: {self.message}{place}" if self.message else f"{self.type}{place}"
 
 

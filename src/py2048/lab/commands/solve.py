@@ -305,7 +305,7 @@ def query(
         )
         return
     if not known.holds(position):
-        print(f"{known.target} is made")
+        print(f"{known.target} has been made")
     for direction, value in ranked:
         print(f"{direction!s:<5}  {value:.6f}")
     if not ranked:
@@ -323,4 +323,4 @@ def check(table: TableArgument, json: options.JsonOption = False) -> None:
     if json:
         options.print_json({"table": known.name, "file": str(known.path)})
     else:
-        print(f"{known.path} is whole")
+        print(f"{known.path} is intact")

@@ -205,7 +205,7 @@ def _print_timestamped(text: str) -> None:
 
 def weights(
     file: Annotated[
-        Path, options.word("FILE", "A file that py2048 train made.", options.weights_files)
+        Path, options.word("FILE", "A weights file written by py2048 train.", options.weights_files)
     ],
     output: Annotated[
         Path | None, options.output("Write the network in the packed format.")

@@ -115,8 +115,8 @@ class RateLimits:
         self._limited = metrics.limited
         moves, requests, day = settings.moves_rate, settings.requests_rate, 86_400
         attempts = N_("Too many attempts: wait {n} seconds.")
-        log_in = N_("too many new daily games from here: log in with a name from before today")
-        tomorrow = N_("too many new daily games from here: try again tomorrow")
+        log_in = N_("too many new daily games: log in with an account created before today")
+        tomorrow = N_("too many new daily games: try again tomorrow")
         rate_burst_advice: dict[str, tuple[float, float, str]] = {
             "moves": (moves, moves * 3, N_("too many moves: wait a moment")),
             "bot_moves": (settings.bot_moves_rate, settings.bot_moves_rate, ""),

@@ -160,7 +160,7 @@ def leave(games: GameService, battle_id: str, account: str) -> str:
             _stop(games, battle_id, player, has_left=True) for _ in range(_MAX_LEAVE_ATTEMPTS)
         )
         if not any(attempts):
-            raise StaleGameError(_("a move was still being saved: leave again"))
+            raise StaleGameError(_("a move was still being saved: try again"))
     return path_of(battle_id)
 
 

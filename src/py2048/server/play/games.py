@@ -258,7 +258,7 @@ class OnlineGame:
         """
         self.check_help()
         if not (self._is_next(number) and (events := self.session.show_hint(hint))):
-            raise ActionRejected("gap", _("the game has changed since the hint was asked for"))
+            raise ActionRejected("gap", _("the game has changed since you asked for the hint"))
         return events
 
     def play_hint(self, hint: Hint) -> tuple[Event, ...]:
@@ -282,7 +282,7 @@ class OnlineGame:
         """
         self.check_help()
         if number != self.version + 1:
-            raise ActionRejected("gap", f"the game is at action {self.version} by now")
+            raise ActionRejected("gap", f"the game is already at action {self.version}")
 
     def take_offline(self, number: int, played: TrackedGame) -> None:
         """Replace this game with its copy from `replay_offline`, unless this game has changed.
@@ -331,13 +331,13 @@ class OnlineGame:
 
     def _check_length(self, actions: int = 1) -> None:
         if self.version + actions > MAX_ACTIONS:
-            text = _("the game has reached its limit of {n} actions: begin a new one")
+            text = _("the game has reached its limit of {n} actions: start a new one")
             raise ActionRejected("over", text.format(n=MAX_ACTIONS))
 
     def over(self) -> ActionRejected:
         """Return the rejection of an action in a game that has ended."""
         if self.window is None or self.session.game.is_over:
-            return ActionRejected("over", _("the game is over: begin a new one"))
+            return ActionRejected("over", _("the game is over: start a new one"))
         starts, ends = self.window
         if starts == ends:
             return ActionRejected("over", _("you have left this battle: your score stands"))

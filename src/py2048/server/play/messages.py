@@ -35,15 +35,15 @@ _name = functools.cache(str)  # of a direction; `Enum.__str__` is slow
 TROUBLES = {
     "full": N_("The server's disk is full"),
     "disk": N_("The server's disk is failing"),
-    "read-only": N_("The server is not allowed to write to its store"),
+    "read-only": N_("The server's database is read-only"),
     "forbidden": N_("The server's database rejects writes"),
-    "locked": N_("Another program has locked the server's store"),
-    "slow": N_("The server's store takes too long to answer"),
+    "locked": N_("Another program has locked the server's database"),
+    "slow": N_("The server's database takes too long to respond"),
     "unreachable": N_("The server cannot reach its database"),
-    "damaged": N_("The server's store is damaged"),
-    "moved": N_("The server's store was moved away"),
+    "damaged": N_("The server's database is damaged"),
+    "moved": N_("The server's database was moved"),
     "starting": N_("The server is starting"),
-    "foreign": N_("The server's store belongs to another program"),
+    "foreign": N_("The server's database belongs to another program"),
 }
 
 

@@ -535,7 +535,7 @@ class Rooms:
         if room.game.info.owner != caller.account:
             self.release(room)
             check_sealed(room.game.info, caller.account)
-            raise ActionRejected("not_yours", _("this is somebody else's game: you may watch it"))
+            raise ActionRejected("not_yours", _("this is someone else's game: you can watch it"))
         return room
 
     async def _load(self, game_id: str, caller: Caller) -> Room:

@@ -49,7 +49,7 @@ _CONFIRMATIONS = {
     "everywhere": N_("You are logged out everywhere."),
     "password": N_("The password has been changed, and all other browsers are logged out."),
     "recovered": N_(
-        "The password has been changed and you are logged out elsewhere. The code is used up."
+        "The password has been changed and you are logged out elsewhere. The code no longer works."
     ),
     "token-ended": N_(
         "The program's token has been revoked: it cannot play until it has a new one."
@@ -127,7 +127,7 @@ async def _claim(site: Site, request: UserRequest, form: Form) -> Response:
     account = await _do(site, lambda store: store.accounts.claim_name(*facts))
     await site.auth.sign_in(request, account)
     secret = "codes", codes
-    return await _page(site, request, notice=_("The name is now yours."), secret=secret)
+    return await _page(site, request, notice=_("Your account has been created."), secret=secret)
 
 
 async def _login(site: Site, request: UserRequest, form: Form) -> Response:
@@ -411,7 +411,7 @@ def check_password(password: str, name: str) -> None:
         found: dict[str, Any] = zxcvbn(password[:_MAX_ESTIMATED], words)
     if found["guesses"] >= MIN_GUESSES:
         return
-    feedback, texts = found["feedback"], [N_("This password is easily guessed.")]
+    feedback, texts = found["feedback"], [N_("This password is easy to guess.")]
     if any(word.casefold() in password.casefold() for word in words):
         texts.append(N_("It contains the name of the account or of the game."))
     default = N_("Use three or four words, or let your browser generate one.")

@@ -116,7 +116,7 @@ async def play_on(site: Site, request: UserRequest) -> Response:
     """Start a casual game from a position of a finished game, and redirect to the new game."""
     account, turn = request.user.account, (await read_form(request)).get("turn", "")
     if not _TURN.fullmatch(turn):
-        text = _("turn is not a number: give the number of a move of the game")
+        text = _("turn is not a number: give the number of a move")
         raise ActionRejected("position", text)
     original = await site.visible_game(request)
     site.limits.check("new_games", account)
@@ -288,7 +288,7 @@ def begin_from_position(games: GameService, account_id: str, game_id: str, turn:
     """
     info = games.store.online.info(game_id)
     if info is not None and (since := fairness.sealed_until(info.day)):
-        text = _("positions of this challenge may be played from {day} on")
+        text = _("positions of this challenge can be played from {day}")
         raise ActionRejected("sealed", text.format(day=since))
     played = Record.from_json(games.record_text(game_id))
     boards = [played.start, *(board for board, _, _ in islice(played.replay(), turn))]

@@ -95,7 +95,7 @@ def _needed(games: GameService, game_id: str, account: str, level: str | None) -
     is_own = ended is not None and ended[1].owner == account
     shown = ended[0] if ended and is_own else games.finished_game(game_id)
     if level is not None and not is_own:
-        raise schema.ActionRejected("not_yours", _("only the player chooses the level"))
+        raise schema.ActionRejected("not_yours", _("only the player can choose the level"))
     if shown.plies > MAX_MOVES:
         text = f"this game has {shown.plies:,} moves: at most {MAX_MOVES:,} are reviewed"
         raise schema.ActionRejected("length", text)
@@ -115,7 +115,7 @@ def _enqueue(games: GameService, game_id: str, version: str, turn: float) -> boo
     """
     ahead_s = turn - time.time() - MAX_AHEAD_S
     if ahead_s > 0 or games.store.reviews.pending() >= MAX_PENDING:
-        text = _("too many games wait for a review: try again later")
+        text = _("too many games are waiting for a review: try again later")
         raise schema.ActionRejected("busy", text, max(1.0, ahead_s))
     asked = utc_text(datetime.fromtimestamp(turn, UTC))
     return games.store.reviews.request(game_id, version, asked)

@@ -139,7 +139,7 @@ const parsed = (html) => Object.assign(element("template"), { innerHTML: html })
 function precision(moves) {
   const games = grouped(Math.min(...moves.map((move) => move.games)));
   const points = grouped(100 * Math.max(...moves.flatMap(({ errors }) => Object.values(errors))));
-  return _("Counted in your browser, in fewer games than a server plays: at least {games} after each move, give or take {points} %.", { games, points });
+  return _("From fewer games than on a server: at least {games} simulated in your browser after each move, give or take {points} %.", { games, points });
 }
 
 // The lines and the dots of the graph.

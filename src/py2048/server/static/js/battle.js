@@ -27,7 +27,7 @@ async function copy() {
     await navigator.clipboard.writeText($("link").value);
     say(_("Copied."));
   } catch {
-    say(_("Your browser does not copy by itself: the text is marked, press Ctrl+C."));
+    say(_("Your browser blocked copying: the text is selected, press Ctrl+C."));
   }
 }
 
@@ -60,8 +60,8 @@ function gather({ you, players }) {
   if ($("start")) $("start").disabled = players.length < Number(least);
   const come = names && here.filter((name) => !names.includes(name));
   const gone = names && names.filter((name) => !here.includes(name));
-  if (come?.length) say(_("{names} came.", { names: come.join(", ") }));
-  if (gone?.length) say(_("{names} went.", { names: gone.join(", ") }));
+  if (come?.length) say(_("{names} joined.", { names: come.join(", ") }));
+  if (gone?.length) say(_("{names} left.", { names: gone.join(", ") }));
   const wasFirst = Boolean($("start"));
   if (names && !wasFirst && players[0]?.seat === you) location.reload();
   names = here;

@@ -44,7 +44,7 @@ export class Computer {
   /** The speed as text. */
   get pace() {
     const speed = SPEEDS[$("speed").value];
-    if (speed === SPEEDS.at(-1)) return _("as fast as it thinks");
+    if (speed === SPEEDS.at(-1)) return _("as fast as possible");
     return ngettext("{n} move a second", "{n} moves a second", speed);
   }
 

@@ -9,8 +9,8 @@ const OPEN_TIMEOUT_MS = 10_000; // browsers would wait for minutes
 const LOGGED_OUT_CODE = 1008;
 
 /** Message shown while there is no connection. */
-export const AWAY = _("The server is away; trying again.");
-export const LOGGED_OUT = _("You are logged out. Load the page again to go on as a guest.");
+export const AWAY = _("Cannot reach the server; retrying.");
+export const LOGGED_OUT = _("You are logged out. Reload the page to continue as a guest.");
 
 /** Rejection reasons after which a retry may succeed. */
 export const RETRYABLE = ["busy", "rate", "storage"];

@@ -174,7 +174,7 @@ export class Help {
   showCoach(word = "") {
     for (const id of ["coach", "coach-line"]) press(id, this.#isCoached);
     put("coach", this.#isCoached ? _("Turn off") : _("Turn on"));
-    put("coach-word", word || _("A word after each mistake"));
+    put("coach-word", word || _("Comments on each mistake"));
   }
 
   get #isCoached() {

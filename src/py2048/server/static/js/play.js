@@ -22,7 +22,7 @@ const LAZY_LOAD_MS = 3000;
 const NO_CONNECTION = { isOpen: false, isLoggedOut: false, send: () => false, check() {} };
 
 const NEEDS_CASUAL = _("Undo, hints and autoplay need a casual game.");
-const CHANGED = _("The board has changed meanwhile.");
+const CHANGED = _("The board has changed.");
 const NOTHING = {
   undo: _("There is nothing to undo."),
   redo: _("There is nothing to redo."),
@@ -340,7 +340,7 @@ export class PlayPage {
     tellUnmade: ({ count }) => this.#tellDropped(count, _("The connection was lost.")),
     tellSaved: ({ count }) =>
       this.announce(ngettext("Connected again: {n} move saved.", "Connected again: {n} moves saved.", count)),
-    tellLost: ({ count, why = _("The game has changed meanwhile") }) =>
+    tellLost: ({ count, why = _("The game has changed") }) =>
       this.announce(`${why}: ${ngettext("{n} move lost.", "{n} moves lost.", count)}`, "warn"),
     tellAway: (effect) => this.#tellAway(effect),
     tellLoggedOut: () => this.#tellLoggedOut(),
@@ -512,7 +512,7 @@ export class PlayPage {
   #awayText() {
     if (!this.isAlone) return AWAY;
     const { length } = this.offline;
-    const unsent = length ? ngettext("{n} move to be sent.", "{n} moves to be sent.", length) : "";
+    const unsent = length ? ngettext("{n} move not sent yet.", "{n} moves not sent yet.", length) : "";
     return [AWAY, this.isOver ? "" : _("You can play on."), unsent].filter(Boolean).join(" ");
   }
 
@@ -527,13 +527,13 @@ export class PlayPage {
   }
 
   #tellUnsent() {
-    if (this.session.phase !== "online") this.#tellCannot(_("Keys pressed until then are not kept."));
+    if (this.session.phase !== "online") this.#tellCannot(_("Keys pressed until then are ignored."));
     else if (this.queue.length >= MAX_ACTIONS) this.scene.note(_("Too fast: wait for the board."), "warn");
   }
 
   // Announce that actions were dropped because they referred to another board.
   #tellDropped(count, why) {
-    if (count) this.announce(`${why} ${ngettext("{n} move is not made.", "{n} moves are not made.", count)}`, "warn");
+    if (count) this.announce(`${why} ${ngettext("{n} move was not made.", "{n} moves were not made.", count)}`, "warn");
   }
 
   #tellEnd(events) {

@@ -17,7 +17,7 @@ export async function check(commitment, secret, place) {
   }
   const fits = (await digest(secret)) === commitment;
   place.textContent = fits
-    ? _("Checked in your browser: the SHA-256 of the secret is the commitment.")
-    : _("Your browser finds that the SHA-256 of the secret is not the commitment.");
+    ? _("Checked in your browser: the SHA-256 of the secret matches the commitment.")
+    : _("Checked in your browser: the SHA-256 of the secret does not match the commitment.");
   place.className = fits ? "good" : "error";
 }

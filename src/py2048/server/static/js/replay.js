@@ -181,7 +181,7 @@ async function attempt(act) {
     await act();
   } catch {
     replay.run(false);
-    $("status").textContent = _("The server is away; try again in a moment.");
+    $("status").textContent = _("Cannot reach the server; try again in a moment.");
   }
 }
 

@@ -56,10 +56,10 @@ export class ResultDialog {
       button(_("Keep playing"), () => this.lower(), "primary"),
       button(_("New game"), () => this.#act.do("rules")),
     ];
-    const title = isMine ? _("You made {tile}", { tile }) : _("{tile} is made", { tile });
-    const text = `${ngettext("{n} point.", "{n} points.", game.score)} ${_("Any move plays on.")}`;
+    const title = isMine ? _("You made {tile}", { tile }) : _("{tile} reached", { tile });
+    const text = `${ngettext("{n} point.", "{n} points.", game.score)} ${_("Make any move to play on.")}`;
     this.#raise({ title, text, won: true, actions }, true);
-    return isMine ? _("You made {tile}.", { tile }) : _("{tile} is made.", { tile });
+    return isMine ? _("You made {tile}.", { tile }) : _("{tile} reached.", { tile });
   }
 
   /**
@@ -85,11 +85,11 @@ export class ResultDialog {
    */
   showLoggedOut(unsent) {
     const text = unsent
-      ? ngettext("{n} move still to be sent: log in to keep it.", "{n} moves still to be sent: log in to keep them.", unsent)
+      ? ngettext("{n} move not sent yet: log in to keep it.", "{n} moves not sent yet: log in to keep them.", unsent)
       : "";
     const actions = [
       link(_("Log in"), "/account", "primary"),
-      button(_("Go on as a guest"), () => location.reload()),
+      button(_("Continue as a guest"), () => location.reload()),
     ];
     this.#raise({ title: _("You are logged out"), text, won: false, actions }, false);
   }

@@ -115,10 +115,10 @@ export class ReviewSteps {
   }
 
   #progress({ state, ahead, done, total }) {
-    const first = ahead ? _("Games that come first: {n}.", { n: ahead }) : _("This game is next.");
+    const first = ahead ? _("Games ahead in the queue: {n}.", { n: ahead }) : _("This game is next.");
     const counts = { done: grouped(done), total: grouped(total) };
     if (state === "waiting") put("review-progress", first);
-    else if (done === total) put("review-progress", _("All moves are judged. Simulating more games …"));
+    else if (done === total) put("review-progress", _("All moves judged. Simulating more games …"));
     else if (done) put("review-progress", _("{done} of {total} moves are reviewed.", counts));
     $("review-share").max = total;
     $("review-share").value = done;
@@ -136,7 +136,7 @@ export class ReviewSteps {
     const first = index || this.first;
     if (first !== index) await this.by(() => this.#replay.seek(first))();
     else this.mark(index);
-    if (this.#isDone) this.#replay.speech.announce(_("The review is there."));
+    if (this.#isDone) this.#replay.speech.announce(_("The review is ready."));
   }
 
   // The review of the move at an index; null if there is none.
@@ -275,7 +275,7 @@ export class ReviewSteps {
     const turn = by > 0 ? turns.find(isBeyond) : turns.findLast(isBeyond);
     if (turn === undefined) {
       this.#drill = null;
-      put("status", by > 0 ? _("No mistake comes after this.") : _("No mistake comes before this."));
+      put("status", by > 0 ? _("There are no later mistakes.") : _("There are no earlier mistakes."));
       return;
     }
     await this.#visit(turn);

@@ -51,7 +51,7 @@ export class Rivals {
     this.#stage = message.stage;
     const { battle, you, players } = message;
     this.#list.replaceChildren(...players.map((player) => row(player, player.seat === you, message.stage)));
-    this.#lead(`/battle/${battle}`, message.stage === "over" ? _("Result and rematch") : _("Page of the battle"));
+    this.#lead(`/battle/${battle}`, message.stage === "over" ? _("Result and rematch") : _("Battle page"));
     this.#place.hidden = false;
     clearInterval(this.#timer);
     this.#timer = setInterval(() => this.#tick(), TICK_MS);

@@ -20,10 +20,10 @@ export async function share({ dataset }, status) {
   try {
     await navigator.clipboard.writeText(text);
     const save = element("a", { href: picture, download: "2048.png" }, _("Save the picture"));
-    status.replaceChildren(_("The text is copied."), " ", save);
+    status.replaceChildren(_("Text copied."), " ", save);
   } catch {
     const there = element("a", { href: page }, _("Copy it here"));
-    status.replaceChildren(_("Your browser does not copy by itself."), " ", there);
+    status.replaceChildren(_("Your browser blocked copying."), " ", there);
   }
 }
 

@@ -53,7 +53,7 @@ function start(state) {
 }
 
 function offerReplay() {
-  const replay = button(_("See the replay"), openReplay, "primary");
+  const replay = button(_("Watch the replay"), openReplay, "primary");
   scene.note(`${_("The game is over.")} `);
   $("status").append(replay);
   $("status").removeAttribute("aria-hidden");

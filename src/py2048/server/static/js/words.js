@@ -56,7 +56,7 @@ export function hintOf(move) {
   const rest = other ? `; ${WAYS[other.direction]} ${per100(other.share)}` : "";
   const reason = other ? `${gamesOf(move, best)}${rest}.` : words.only;
   const error = per100(Math.max(...Object.values(errors)));
-  const outlook = _("Counted in {games} games after each move, in your browser: give or take {points} %.", { games: grouped(games), points: error });
+  const outlook = _("From {games} games simulated in your browser after each move, give or take {points} %.", { games: grouped(games), points: error });
   return { direction: best, options, headline: _("{direction} is best", { direction: name }), reason, outlook, say: `${name}. ${reason}` };
 }
 
