@@ -55,12 +55,7 @@ def whole_number(value: object) -> int | None:
 
 def is_tile(value: object) -> bool:
     """Return whether `value` is a tile: an int that is a power of two, at least 2."""
-    return (
-        isinstance(value, int)
-        and not isinstance(value, bool)
-        and value >= 2
-        and value & (value - 1) == 0
-    )
+    return type(value) is int and value >= 2 and value & (value - 1) == 0
 
 
 class Merging(Enum):

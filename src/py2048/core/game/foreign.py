@@ -47,24 +47,27 @@ from py2048.core.game.turn import Spawn, Turn, encode_step, score_after, spawn_e
 from py2048.core.rules import Rules, get_rules, list_rules
 
 
-class _IllegalTurnError(RecordError):
-    """A turn breaks the rules.
+class TextError(RecordError):
+    """Raised if a replay is damaged; `place` is the position of the damage in the text.
 
     Attributes:
-        ply: Number of the turn, counted from 1, or 0 for the start.
+        place: Index of the character.
+        ply: Number of turns before the damaged character.
     """
 
-    def __init__(self, ply: int, reason: str) -> None:
-        super().__init__(reason if not ply else f"ply {ply} {reason}")
+    def __init__(self, place: int, ply: int, reason: str) -> None:
+        super().__init__(reason)
+        self.place = place
         self.ply = ply
 
 
 class _WrittenTurn(NamedTuple):
-    """An unverified turn from another program."""
+    """An unverified turn from another program; `place` is its index in the text."""
 
     direction: Direction
     spawn: Spawn
     think_ms: int | None = None
+    place: int = 0
 
 
 def _classic_rules(size: Cell) -> Rules:
@@ -72,30 +75,29 @@ def _classic_rules(size: Cell) -> Rules:
     name = f"{size[0]}x{size[1]}"
     if name in {rules.name for rules in list_rules()}:
         return get_rules(name)
-    try:
-        return get_rules("classic", rows=size[0], columns=size[1])
-    except RulesError as error:
-        raise RecordError(str(error)) from None
+    return get_rules("classic", rows=size[0], columns=size[1])
 
 
 def _record_of(rules: Rules, start: Board, turns: Iterable[_WrittenTurn], player: str) -> Record:
     """Verify each turn against the rules and return the record of the game.
 
     Raises:
-        _IllegalTurnError: If a turn breaks the rules.
+        TextError: If a turn breaks the rules.
     """
     board, score = start, 0
     codes: list[str] = []
     times: list[int] = []
-    for ply, (direction, spawn, think_ms) in enumerate(turns, 1):
+    for ply, (direction, spawn, think_ms, place) in enumerate(turns, 1):
         slide = board.slide(direction, rules.merging)
         if not slide.changed:
             legal = " and ".join(map(str, board.legal_directions()))
             instead = f"only {legal} can be played" if legal else "the game was over"
-            raise _IllegalTurnError(ply, f"({direction}): the move changes nothing; {instead}")
+            reason = f"the move changes nothing; {instead}"
+            raise TextError(place, ply, f"ply {ply} ({direction}): {reason}")
         if error := spawn_error(rules, slide.board, direction, spawn):
             free = ", ".join(map(str, slide.board.empty_cells()))
-            raise _IllegalTurnError(ply, f"({direction}): {error}; empty cells are {free}")
+            reason = f"{error}; empty cells are {free}"
+            raise TextError(place, ply, f"ply {ply} ({direction}): {reason}")
         turn = Turn(direction, slide, spawn)
         board = turn.board
         score = score_after(rules, score, turn, board)
@@ -129,20 +131,6 @@ _NEW_DIRECTIONS = tuple(Direction)
 _STEPS_MS = (1, 3, 12, 48, 192, 768, 3072, 12288)
 _MAX_MS = (255, 1021, 4084, 16336, 65344, 265966, 1050094, 4186606)
 _PAGE_CLOSED = 7, 255
-
-
-class TextError(RecordError):
-    """Raised if a replay is damaged; `place` is the position of the damage in the text.
-
-    Attributes:
-        place: Index of the character.
-        ply: Number of turns before the damaged character.
-    """
-
-    def __init__(self, place: int, ply: int, reason: str) -> None:
-        super().__init__(reason)
-        self.place = place
-        self.ply = ply
 
 
 class _Format(NamedTuple):
@@ -193,26 +181,21 @@ def _verse_record(text: str, head: re.Match[str], end: int) -> Record:
 
 
 def _record_from_digits(text: str, replay_format: _Format, size: str, places: list[int]) -> Record:
-    turns = _verse_turns(text, replay_format, places)
+    turns, first = _verse_turns(text, replay_format, places), places[0] if places else len(text)
+    rows, columns = map(int, size.split("x"))
     try:
-        rows, columns = map(int, size.split("x"))
         rules = _classic_rules((rows, columns))
-        spawns = [turn.spawn for turn in (next(turns, None), next(turns, None)) if turn]
-        if len(spawns) < 2:
-            raise _IllegalTurnError(0, "the replay ends before its two start tiles")
-        start = Board.empty(*rules.shape)
-        for spawn in spawns:
-            if spawn.cell not in start.empty_cells():
-                raise _IllegalTurnError(0, f"a start tile cannot stand on cell {spawn.cell}")
-            start = start.with_tile(spawn.cell, spawn.tile)
-        return _record_of(rules, start, turns, "2048verse")
-    except TextError:
-        raise
-    except RecordError as fault:
-        ply = fault.ply if isinstance(fault, _IllegalTurnError) else 0
-        index = (ply + 1) * replay_format.width if ply else 0
-        place = places[index] if index < len(places) else len(text)
-        raise TextError(place, ply, str(fault)) from None
+    except RulesError as error:
+        raise TextError(first, 0, str(error)) from None
+    spawns = [turn.spawn for turn in itertools.islice(turns, 2)]
+    if len(spawns) < 2:
+        raise TextError(first, 0, "the replay ends before its two start tiles")
+    start = Board.empty(*rules.shape)
+    for spawn in spawns:
+        if spawn.cell not in start.empty_cells():
+            raise TextError(first, 0, f"a start tile cannot stand on cell {spawn.cell}")
+        start = start.with_tile(spawn.cell, spawn.tile)
+    return _record_of(rules, start, turns, "2048verse")
 
 
 def _verse_turns(text: str, replay_format: _Format, places: list[int]) -> Iterator[_WrittenTurn]:
@@ -229,7 +212,7 @@ def _verse_turns(text: str, replay_format: _Format, places: list[int]) -> Iterat
         if len(group) < replay_format.width:
             reason = f"a turn has {replay_format.width} digits, but the last one has {len(group)}"
             raise TextError(group[0], ply, f"the replay is cut off: {reason}")
-        yield decode(bits)
+        yield decode(bits)._replace(place=group[0])
 
 
 def _old_turn(bits: int) -> _WrittenTurn:
