@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -92,7 +91,6 @@ REWARDS = ("points", "log")
 """Names of the built-in rewards, which `py2048.envs._step_kernels.reward_of` computes."""
 
 
-@dataclass(frozen=True, slots=True)
 class Options:
     """Checked arguments of an environment.
 
@@ -103,46 +101,32 @@ class Options:
         custom_reward: The custom reward, or None for a built-in reward.
         illegal: Effect of an illegal action.
         penalty: Number that is added to the reward of an illegal action.
+
+    Raises:
+        RulesError: If the rules do not exist.
+        OptionError: If another argument is invalid.
     """
 
-    rules: Rules
-    observation: Observation
-    reward: str | None
-    custom_reward: Reward | None
-    illegal: Illegal
-    penalty: float
-
-    @classmethod
-    def of(
-        cls,
+    def __init__(
+        self,
         rules: str | Rules,
         observation: str,
         reward: str | Reward,
         illegal: str,
         penalty: float | None,
-    ) -> Options:
-        """Check an environment's arguments.
-
-        Raises:
-            RulesError: If the rules do not exist.
-            OptionError: If another argument is invalid.
-        """
-        chosen = Illegal(known_word(illegal, "illegal", [kind.value for kind in Illegal]))
-        form = Observation(
+    ) -> None:
+        self.rules = get_rules(rules)
+        self.illegal = Illegal(known_word(illegal, "illegal", [kind.value for kind in Illegal]))
+        self.observation = Observation(
             known_word(observation, "observation", [kind.value for kind in Observation])
         )
+        self.reward = None if callable(reward) else known_word(reward, "reward", REWARDS)
+        self.custom_reward = reward if callable(reward) else None
         if penalty is None:
-            penalty = -1.0 if chosen is Illegal.PENALTY else 0.0
-        elif chosen is Illegal.RAISE:
+            penalty = -1.0 if self.illegal is Illegal.PENALTY else 0.0
+        elif self.illegal is Illegal.RAISE:
             raise OptionError("illegal='raise' takes no penalty: leave penalty out")
-        return cls(
-            rules=get_rules(rules),
-            observation=form,
-            reward=None if callable(reward) else known_word(reward, "reward", REWARDS),
-            custom_reward=reward if callable(reward) else None,
-            illegal=chosen,
-            penalty=_finite(penalty, "penalty"),
-        )
+        self.penalty = _finite(penalty)
 
 
 def known_word(word: str, argument: str, words: Sequence[str]) -> str:
@@ -157,13 +141,13 @@ def known_word(word: str, argument: str, words: Sequence[str]) -> str:
     return word
 
 
-def _finite(value: Any, argument: str) -> float:
+def _finite(penalty: Any) -> float:
     try:
-        number = float(value)
+        number = float(penalty)
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not math.isfinite(number):
-        raise OptionError(f"{argument} must be a finite number, not {shown(value)}")
+        raise OptionError(f"penalty must be a finite number, not {shown(penalty)}")
     return number
 
 

@@ -136,7 +136,7 @@ class GameEnv(gymnasium.Env[Array, SupportsIndex]):
         penalty: float | None = None,
         render_mode: str | None = None,
     ) -> None:
-        options = Options.of(rules, observation, reward, illegal, penalty)
+        options = Options(rules, observation, reward, illegal, penalty)
         self.rules = options.rules
         self.action_space = spaces.Discrete(DIRECTIONS)
         self.observation_space = space = space_of(options)

@@ -380,7 +380,7 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
         render_mode: str | None = None,
         device: str = "cpu",
     ) -> None:
-        self._options = Options.of(rules, observation, reward, illegal, penalty)
+        self._options = Options(rules, observation, reward, illegal, penalty)
         self.rules = self._options.rules
         modes = {mode.value: mode for mode in AutoresetMode}
         mode = autoreset_mode.value if isinstance(autoreset_mode, AutoresetMode) else autoreset_mode
