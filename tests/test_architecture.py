@@ -17,7 +17,7 @@ sys.path.insert(0, str(ROOT / "scripts"))
 import count_lines  # noqa: E402 - a script
 
 BUDGETS = {
-    "app": 9_915,
+    "app": 9_815,
     "cli": 300,
     "core": 2_100,
     "courses": 11_460,
@@ -29,7 +29,7 @@ BUDGETS = {
     "review": 2_300,
     "server": 6_310,
     "testing": 200,
-    "whole": 50_070,
+    "whole": 49_870,
     "javascript": 4_400,
     "benchmarks": 2_200,
     "scripts": 1_405,

@@ -21,16 +21,15 @@ EXAMPLES = Path(__file__).parents[2] / "examples" / "courses"
 TRIALS = {course: trials(COURSES[course]) for course in COURSES}
 
 
-def is_quick(course: str, number: int) -> bool:
-    """Whether `make test` includes a program: a starter, a solution and a mutant per course."""
-    return number in ((1,) if COURSES[course].grading().gui else (0, 1, 5))
+QUICK = {course: (1,) if COURSES[course].grading().gui else (0, 1, 5) for course in COURSES}
+"""The programs that `make test` includes: a starter, a solution and a mutant per course."""
 
 
 EVERY_TRIAL = [
     pytest.param(
         course,
         number,
-        marks=[] if is_quick(course, number) else [pytest.mark.slow],
+        marks=[] if number in QUICK[course] else [pytest.mark.slow],
         id=f"{course}-{trial.name}",
     )
     for course, trials in TRIALS.items()

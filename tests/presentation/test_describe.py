@@ -11,7 +11,7 @@ from py2048.core.board import Board
 from py2048.core.direction import Direction
 from py2048.core.rules import Rules, get_rules, list_rules
 from py2048.presentation.describe import describe, describe_board, describe_rules
-from py2048.presentation.events import Event, Moved
+from py2048.presentation.events import Event, IllegalMove, Moved
 from py2048.presentation.screen import moves
 
 
@@ -101,6 +101,8 @@ def test_a_stuck_game_says_that_no_move_is_left():
     stuck = "2 4 2 4\n4 2 4 2\n2 4 2 4\n4 2 4 2"
     *_, over = Session().start(board=Board.parse(stuck))
     assert describe(over) == "Game over: no move is left. Score 0."
+    illegal = IllegalMove(Direction.LEFT, -1, -1)
+    assert describe(illegal) == "Left: nothing moves, minus 1. Score -1."
 
 
 def test_boards_are_read_row_by_row():

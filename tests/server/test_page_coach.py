@@ -262,22 +262,19 @@ def test_games_are_reviewed_as_by_the_server(name: str, code: str, tmp_path: Pat
     while not game.is_over and game.position.ply < 60:
         game.play(draw.choice(game.legal_directions()))
     record, judge = game.record(), LevelJudge(rules, level, threads=1, budget=budget)
-    positions = [at for at, _turn in legal_turns(record)]
     facts = [
         {"board": at.board.rows, "ply": at.ply, "played": str(at.played), "turn": turn}
-        for turn, at in enumerate(positions)
+        for turn, (at, _) in enumerate(legal_turns(record))
     ]
     question = {"type": "review", "positions": facts, "level": str(level), "budget": budget}
     with use_language(code):
         (found,) = ask(rules, tmp_path, [question])
-        by_ply = {move.ply: move for move in judge.review(positions)}
-        moves = [by_ply[at.ply] for at in positions]
-        for mine, move in zip(found["moves"], moves, strict=True):
+        review = Review.of(record, judge, judge.reviews(record))
+        for mine, move in zip(found["moves"], review.moves, strict=True):
             check(mine, move)
-        review = Review.of(record, judge, moves)
         stored = json.loads(json.dumps(kept(review)["summary"]))
         version = version_for(str(level))
-        row = StoredReview("", "", version, "", 1, None, len(moves), "now", None, stored)
+        row = StoredReview("", "", version, "", 1, None, len(facts), "now", None, stored)
         server = json.loads(msgspec.json.encode(figures(row)[1]))
         assert found["said"] == [accuracy_text(review.accuracy), accuracy_note(review.accuracy)]
     assert found["accuracy"] == pytest.approx(server["accuracy"])

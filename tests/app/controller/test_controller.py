@@ -213,14 +213,6 @@ def test_the_end_covers_the_board_and_undo_uncovers_it():
     assert screen.banner is None
 
 
-def test_a_penalty_is_shown():
-    """Under cits1401 an illegal move costs a point."""
-    controller, screen = controlled(board="2 . . . ." + "/. . . . ." * 4, rules="cits1401")
-    controller.do("left")
-    assert screen.said == "Left: nothing moves, minus 1. Score -1."
-    assert (screen.status.score, screen.gains) == (-1, [-1])
-
-
 def test_a_board_or_a_game_can_be_pasted(kept):
     """A pasted board is played and a pasted replay continued; other text is rejected."""
     controller, screen = controlled(kept, player="corner")

@@ -77,6 +77,10 @@ def test_shards_give_the_file_of_one_machine(rules: str, goal: str, tmp_path: Pa
     assert {path.name for path in tmp_path.iterdir()} == {"shards", "whole"}
 
 
+KEPT = "before", "after", "values"
+"""First words of the names of the files that stay until the end."""
+
+
 @pytest.mark.parametrize("deaths", [41, 150])
 def test_a_driver_that_dies_goes_on(deaths: int, tmp_path: Path) -> None:
     """After the driver dies, finished keys and values are reused."""
@@ -85,21 +89,13 @@ def test_a_driver_that_dies_goes_on(deaths: int, tmp_path: Path) -> None:
         try:
             solve_sharded(workers, "classic:size=2x2", save=file)
         except Died:
-            found = kept_files(tmp_path / "file.unfinished")
+            paths = (tmp_path / "file.unfinished").iterdir()
+            found = {path.name: path.stat().st_ino for path in paths if path.name.startswith(KEPT)}
             assert seen.items() <= found.items()
             seen = found
     assert len(seen) > 50
     solve("classic:size=2x2", save=tmp_path / "whole")
     assert without_times(file) == without_times(tmp_path / "whole")
-
-
-def kept_files(folder: Path) -> dict[str, int]:
-    """Return the modification times of the files that stay until the end."""
-    return {
-        path.name: path.stat().st_ino
-        for path in folder.iterdir()
-        if path.name.startswith(("before", "after", "values"))
-    }
 
 
 class Measuring(Workers):
