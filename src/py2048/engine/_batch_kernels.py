@@ -131,7 +131,7 @@ class BatchState(NamedTuple):
 
     @classmethod
     def empty(cls, blocks: int, cells: int) -> BatchState:
-        """Return an all-zero state for `blocks` blocks of boards with `cells` cells each."""
+        """Return a state filled with zeros. `cells` is the number of cells per board."""
         padded = blocks * LANES
         return cls(
             np.zeros((cells, padded), np.uint8),

@@ -392,7 +392,7 @@ DIAGONALS = np.array(
 
 @kernel(inline=True)
 def _transpose_square(board: Word, side: Word) -> Word:
-    """Transpose a square board: at each distance from the diagonal, swap all mirrored cells."""
+    """Transpose a square board by swapping cells that mirror each other across the diagonal."""
     apart = (side - ONE) << TWO
     shift = ZERO
     for distance in range(side - ONE):
@@ -482,7 +482,7 @@ def slide_cells(cells: Cells, direction: Int, rows: Int, columns: Int, cascade: 
 def _slide_line(
     cells: Cells, first: Int, step: Int, length: Int, cascade: bool
 ) -> tuple[Int, bool]:
-    """Slide one line towards its cell `first`; return the points and whether the line changed."""
+    """Slide a line towards the cell `first`; return the points and whether the line changed."""
     points, target, waiting, changed = np.int64(0), first, np.int64(0), False
     for position in range(length):
         cell = first + position * step
@@ -520,7 +520,7 @@ def legal_cells(cells: Cells, rows: Int, columns: Int, target: Int) -> int:
 
 @kernel(borrows=True)
 def _axis_cells(cells: Cells, step: Int, pairs: Int, in_line: Int, stride: Int) -> tuple[int, int]:
-    """Return whether tiles can move to lower cell numbers, and whether to higher cell numbers."""
+    """Return whether any tile can move to a lower cell number, and whether any can to a higher."""
     lower, higher = 0, 0
     for pair in range(pairs):
         cell = pair // in_line * stride + pair % in_line

@@ -249,7 +249,7 @@ def _parts(report: GamesReport) -> Iterator[tuple[str, list[Table]]]:
 
 
 def _careers(careers: Sequence[CareerTotals]) -> list[Table]:
-    """Return the tables about all of a player's games."""
+    """Return the tables that summarise all games of a player."""
     heads = _("rules; games; won; best score; mean score; median score; largest tile; moves")
     names = [career.rules.partition(":")[0] for career in careers]
     rows = [(name, *map(number, each[1:-1])) for name, each in zip(names, careers, strict=True)]

@@ -214,7 +214,7 @@ def result_of(
         level: Level of the review, or empty for perfect play.
         is_by_computer: Whether a computer player made any of the moves. Games with computer moves
             cannot set a best score and are not reviewed automatically.
-        is_continued: Whether the game continues a record. Such games cannot set a best score.
+        is_continued: Whether a record was continued. Such games cannot set a best score.
         battle: For a game in a battle, a sentence about the winner, which replaces the comparison.
         race: The milestones of the game, if milestones are shown.
     """

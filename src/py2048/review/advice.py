@@ -144,7 +144,7 @@ def advise(
     only_move: bool = False,
     apart: bool = True,
 ) -> Iterator[Hint | Compiling]:
-    """Yield a player's hint, preceded by a quick hint if the player is not compiled yet.
+    """Yield a player's hint. While the player's kernels are compiled, yield a quick hint first.
 
     If the player is already compiled, this function yields only the player's hint. If the player is
     not compiled, the first item is a hint from the player ``quick``, with `instead_of` set. The

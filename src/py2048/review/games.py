@@ -284,7 +284,7 @@ def review(record: Record, judge: Judge | Player | str | None = None) -> Review:
 
     Args:
         record: Record of the game.
-        judge: A judge, a player or a player spec. Defaults to the best judge for the rules.
+        judge: A `Judge`, a player or a player spec. Defaults to the best judge for the rules.
 
     Raises:
         PlayerError: If the judge does not exist or cannot evaluate the game.

@@ -111,8 +111,8 @@ class Watch(NamedTuple):
 def watch(rules: Rules, board: Board) -> Watch:
     """Return the tiles that playouts from this board watch.
 
-    If several tiles are trapped, prefer traps that some moves avoid, then the largest trapping
-    tile, then the smallest trapped tile.
+    If several tiles are trapped, prefer one that some move does not trap, then one behind the
+    largest tile, then the smallest one.
     """
     largest = board.max_tile
     tiles = [tile for row in board.rows for tile in row]
@@ -160,5 +160,5 @@ def _edge_pairs(board: Board) -> Iterator[tuple[int, int]]:
 
 
 def sum_above(board: Board, tile: int) -> int:
-    """Return the sum of all larger tiles, which increases when two tiles of this size merge."""
+    """Return the sum of all tiles that are larger than `tile`."""
     return sum(each for row in board.rows for each in row if each > tile)

@@ -69,7 +69,7 @@ def evaluation_of(rules: Rules) -> Network | Heuristic:
 
 
 def network_path(rules: Rules) -> Path | None:
-    """Return the path of the network that levels use under these rules, or None."""
+    """Return the path of the network that simulated players of these rules use, or None."""
     return _networks().get(rules.objective)
 
 

@@ -160,7 +160,7 @@ class FairQueue:
 
 
 class Admission:
-    """Admits expensive requests, and runs most of them in worker processes.
+    """Decides when expensive requests may run, and runs most of them in worker processes.
 
     Args:
         metrics: Records the number of rejected requests, and the processor time by kind of request.

@@ -58,7 +58,7 @@ class ActionRejected(Py2048Error):  # noqa: N818 - the protocol's term
 
 
 def malformed(message: str) -> ActionRejected:
-    """Return the rejection of a message that is invalid."""
+    """Return the exception that rejects an invalid message."""
     return ActionRejected("malformed", message)
 
 

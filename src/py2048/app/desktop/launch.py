@@ -248,7 +248,7 @@ def _scale(root: tk.Tk) -> float:
 
 
 def _on_screen(root: tk.Tk, width: float, height: float) -> tuple[int, int]:
-    """Limit the size of a window to the screen without the title bar and the task bar."""
+    """Limit a window's size so that it fits the screen beside the title bar and the task bar."""
     max_width, max_height = root.winfo_screenwidth() * 0.96, root.winfo_screenheight() * 0.9
     return round(min(max_width, width)), round(min(max_height, height))
 

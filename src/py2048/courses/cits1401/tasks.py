@@ -191,7 +191,7 @@ class WindowDriver:
         self.session.shown.append("choose('New game')")
 
     def _answer_dialog(self, who: str, before: int) -> None:
-        """Answer the dialog that asks who plays, in programs without buttons for this choice."""
+        """Answer the dialog that asks who plays. Some programs show buttons instead of a dialog."""
         session = self.session
         dialogs = session.value("screen.dialogs()", show=False)
         if not dialogs or before == 0:
@@ -903,8 +903,8 @@ def _compare_scores(session: SubmissionSession, looks: Sequence[WindowContents])
 def possible_scores(texts: Iterable[str]) -> set[int]:
     """Return the numbers in the texts that could be the score.
 
-    Candidates are numbers in texts that contain the word "score", and texts that consist of a
-    single number. If there are no candidates, all numbers in the texts are returned.
+    A number could be the score if its text contains the word "score" or consists only of the
+    number. If there are no candidates, all numbers in the texts are returned.
     """
     return _numbers(_matching(r"score|^\s*-?\d+\s*$", texts)) or _numbers(texts)
 

@@ -208,8 +208,8 @@ def can_collapse(boards: Iterable[Rows]) -> list[Example]:
     """Return examples that call `collapsible` on each of the boards and on two more boards.
 
     `collapsible` returns different values for the two boards, so a method that always returns the
-    same value fails. The two boards run last, so that reports prefer an example that fits the
-    check's title.
+    same value fails. These two boards run last: if another board fails too, the report shows that
+    one, which fits the check's title.
     """
     return [
         Example("grid.collapsible()", Board.from_rows(rows).can_move(), given=grid_of(rows), rank=n)

@@ -576,7 +576,7 @@ def _converted(text: str, options: dict[str, bool]) -> str:
 
 
 def changed_lines(before: str, after: str) -> Iterator[int]:
-    """Yield the numbers of the lines in `before` that differ in `after`."""
+    """Yield the line numbers in `before` of the lines that differ in `after`."""
     old = list(map(_without_tabs, before.split("\n")))
     matcher = difflib.SequenceMatcher(None, old, after.split("\n"), autojunk=False)
     for kind, start, end, *_new in matcher.get_opcodes():

@@ -54,7 +54,7 @@ class View:
         return canvas
 
     def set_game_canvas(self) -> tk.Canvas:
-        """Create and place the canvas of the game field."""
+        """Create and place the canvas that shows the board."""
         canvas = tk.Canvas(self.main_canvas, background=FIELD, highlightthickness=0)
         canvas.place(relx=0.5, rely=0.5, anchor="center")
         return canvas

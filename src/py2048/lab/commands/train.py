@@ -174,7 +174,7 @@ def _setting(text: str) -> tuple[str, Any]:
 def _ascend(
     folder: Path, config: Path | None, changes: Settings, *, resume: bool, quiet: bool
 ) -> int:
-    """Train the bands of a plan, which is copied to the folder."""
+    """Copy a plan to the folder, and train the bands that the plan describes."""
     need_compiler("training")  # even with a GPU, games from saved boards run on the CPU
     from py2048.lab.training.ascent import Ascent, plan_from
     from py2048.lab.training.run import PLAN, check_free, folder_lock, load_toml

@@ -174,7 +174,7 @@ class TrainingInputs(NamedTuple):
 
     spec: BoardSpec
     weights: Weights
-    """Trainable weights. With temporal coherence, each weight is followed by its E and A."""
+    """Trainable weights. With temporal coherence, a weight's two error sums follow it."""
     values: ValueParams
     params: TDParams
     band: BandInputs

@@ -131,7 +131,7 @@ class Successors(NamedTuple):
 
 @kernel(inline=True, borrows=True)
 def scattered(code: Word, arrangement: Int, spec: TableSpec) -> Word:
-    """Convert a filling's code to a packed board without the large tiles."""
+    """Convert the number of a filling (the small tiles) to a packed board of these tiles."""
     board = ZERO
     for run in range(spec.runs.shape[1]):
         board |= (code & spec.runs[arrangement, run, 0]) << spec.runs[arrangement, run, 1]

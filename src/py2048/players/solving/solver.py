@@ -90,7 +90,7 @@ def save_and_reload(
 
 
 class LayerLoops:
-    """The loops over a solver's layers, which measure the solving time and report progress.
+    """Runs a solver layer by layer, measures the time and reports progress.
 
     Args:
         progress: Called after each layer, or None.

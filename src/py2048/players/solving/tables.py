@@ -132,7 +132,7 @@ class EndingTable:
         """Return the chance of reaching the target from a board under best play.
 
         Raises:
-            BoardError: If no symmetric image of the board is in the formation.
+            BoardError: If the board is not in the formation, even when rotated or reflected.
             SolvingError: If the file is damaged.
         """
         if any(self._is_made(view) for view in self._checked_views(board)):
@@ -145,7 +145,7 @@ class EndingTable:
         The probability is 0 for moves that break the formation.
 
         Raises:
-            BoardError: If no symmetric image of the board is in the formation.
+            BoardError: If the board is not in the formation, even when rotated or reflected.
             SolvingError: If the file is damaged.
         """
         found: dict[Direction, float] = {}
@@ -160,7 +160,7 @@ class EndingTable:
         Ties go to the first direction in `Direction`.
 
         Raises:
-            BoardError: If no symmetric image of the board is in the formation.
+            BoardError: If the board is not in the formation, even when rotated or reflected.
             SolvingError: If the file is damaged.
         """
         chances = self.move_chances(board)
