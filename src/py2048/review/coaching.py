@@ -3,9 +3,9 @@
 The value of a move is the probability that a player of this level then reaches the goal. The
 probability is estimated from simulated games, called *playouts*, so it has a standard error.
 Playouts are allocated in three steps, until a budget of simulated moves is spent. First, every move
-gets the same number of playouts. Then more playouts go to the quarter of the positions in which
-the values of the moves differ most. Finally, batches of playouts go to the positions whose grades
-are most likely to change. The playouts of a move are numbered, and their allocation does not depend on
+gets the same number of playouts. Then more playouts go to the quarter of the positions in which the
+values of the moves differ most. Finally, batches of playouts go to the positions whose grades are
+most likely to change. The playouts of a move are numbered, and their allocation does not depend on
 time. The same seed therefore gives the same review on any machine and with any number of threads.
 """
 
