@@ -123,6 +123,9 @@ TOKENS = (
 )
 """Names of the theme colours other than tiles. Style sheets use the same names."""
 
+SPACE = (4, 8, 12, 16, 24, 32, 48, 64)
+"""Spacing scale of the style sheets, in pixels at the default text size."""
+
 RADIUS = {"board": 16, "card": 16, "button": 12, "chip": 8}
 """Corner radii in pixels. The corner radius of a tile is a tenth of its cell."""
 
