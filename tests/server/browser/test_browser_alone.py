@@ -138,7 +138,7 @@ async def test_a_hint_counts_games(browser, site):
         assert len(rows) == len(board.legal_directions())
         chances = [int(row.split()[-2]) for row in rows]
         assert chances == sorted(chances, reverse=True)
-        await expect(player.page.locator("#outlook")).to_contain_text("200 games after each move")
+        await expect(player.page.locator("#outlook")).to_contain_text("From 200 games simulated")
 
 
 async def test_a_finished_game_is_reviewed(browser, site):
