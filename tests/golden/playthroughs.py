@@ -26,8 +26,8 @@ def playthrough(rules: Rules) -> str:
         direction = Direction(rng.pick_high(rng.draw(key, attempt), 4))
         before = game.turn_count
         game.attempt(direction)
-        if game.turn_count > before and game.position.turn:
-            lines.append(f"{encode_turn(game.position.turn)} {game.score} {_row(game.board)}")
+        if game.turn_count > before and game.last_turn:
+            lines.append(f"{encode_turn(game.last_turn)} {game.score} {_row(game.board)}")
         else:
             lines.append(f"{direction} changes nothing")
     lines.append(f"outcome {game.outcome.value}")

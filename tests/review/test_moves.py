@@ -108,7 +108,7 @@ def test_only_a_legal_turn_has_luck():
     board = game.board
     for direction, luck in ((UP, 0.0), (LEFT, 5.0)):
         game.attempt(direction)
-        assert judge.review_move(board, 0, direction, game.position.turn).luck == luck
+        assert judge.review_move(board, 0, direction, game.last_turn).luck == luck
     assert judge.review_move(board, 0, LEFT).luck == 0.0
     with pytest.raises(PlayerError, match="down is not a legal move"):
         judge.review_move(board, 0, DOWN)

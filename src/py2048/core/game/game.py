@@ -161,6 +161,11 @@ class Game:
         return self.position.turn_count
 
     @property
+    def last_turn(self) -> Turn | None:
+        """The most recent turn, or `None` at the start."""
+        return self.position.turn
+
+    @property
     def undone(self) -> tuple[Turn, ...]:
         """The undone turns, starting with the turn that `redo` replays next."""
         return tuple(each.turn for each in reversed(self._undone) if each.turn)

@@ -88,7 +88,8 @@ class Record:
             RecordError: If the file cannot be read, is not a record, or differs from what `save`
                 would write; the message names the file and the reason.
         """
-        with os_errors_as(RecordError, f"cannot read {path}"), Path(path).open("rb") as file:
+        source = _path_of(path)
+        with os_errors_as(RecordError, f"cannot read {path}"), source.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
         try:
             if len(data) > MAX_BYTES:
@@ -124,7 +125,7 @@ class Record:
             RecordError: If the file cannot be written, or an existing file at this path is not a
                 record. The existing file then stays unchanged.
         """
-        target, text = Path(path), self.to_json()
+        target, text = _path_of(path), self.to_json()
         with os_errors_as(RecordError, f"cannot write {path}"):
             if target.is_file():
                 with target.open("rb") as file:
@@ -213,13 +214,10 @@ class Record:
         if self.player != plain_name(self.player):
             raise RecordError(f"player is {shown(self.player)}: a name has no control characters")
         for name, text in (("started", self.started), ("finished", self.finished)):
-            try:
-                if text:
-                    datetime.fromisoformat(text)
-            except ValueError:
+            if text and not _is_time(text):
                 raise RecordError(
                     f"{name} is {shown(text)}, but must be a time such as 2026-11-23T12:00:00Z"
-                ) from None
+                )
         if self.times and len(self.times) > (turns := sum(1 for _ in self.steps)):
             raise RecordError(f"the record has {len(self.times)} thinking times for {turns} turns")
 
@@ -262,6 +260,14 @@ class Record:
 def plain_name(name: str) -> str:
     """Remove control characters from a name, because they could change a terminal's state."""
     return "".join(c for c in name if not (c < " " or "\x7f" <= c < "\xa0"))
+
+
+def _is_time(text: str) -> bool:
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
 
 
 def utc(moment: float) -> str:
@@ -319,6 +325,13 @@ def _check(values: Mapping[str, object]) -> None:
     for name, (is_valid, meaning) in _CHECKS.items():
         if not is_valid(values[name]):
             raise RecordError(f"{name} is {shown(values[name])}, but must be {meaning}")
+
+
+def _path_of(path: str | Path) -> Path:
+    try:
+        return Path(path)
+    except TypeError:
+        raise RecordError(f"{shown(path)} is not the name of a file") from None
 
 
 def check_replaceable(path: Path) -> None:
