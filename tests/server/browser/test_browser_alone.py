@@ -274,7 +274,7 @@ async def test_the_pages_are_installed_and_work_offline(browser, site):
             for page in ("/pt.html", "/index.html"):
                 await player.visit(page)
                 await check_installable(player, page)
-            await player.until("() => navigator.serviceWorker.controller !== null")
+            await player.page.evaluate("navigator.serviceWorker.ready.then(() => null)")
             await player.until("async () => (await caches.keys()).length === 1")
         await player.visit("/")
         await player.page.click("footer >> text=Português")
