@@ -161,13 +161,14 @@ def shown(value: dict[str, Any]) -> str:
 
 def keys_page() -> str:
     """Return the tables of keys, from the tables of actions that the screens have."""
-    from py2048.presentation.actions import ACTIONS, MOVES, PRACTICE_ACTIONS, REVIEW_ACTIONS
+    from py2048.core.direction import Direction
+    from py2048.presentation.actions import ACTIONS, PRACTICE_ACTIONS, REVIEW_ACTIONS
 
     def rows(actions: Iterable[UserAction]) -> str:
         lines = [
             f"| `{each.shown}` | {each.help}{'' if each.keys else ' (window)'} |"
             for each in actions
-            if each.shown and each.name not in MOVES
+            if each.shown and each.name not in {*map(str, Direction), "undo", "redo"}
         ]
         return "\n".join(["| key | what it does |", "|---|---|", *lines])
 
