@@ -101,8 +101,7 @@ def test_a_stuck_game_says_that_no_move_is_left():
     stuck = "2 4 2 4\n4 2 4 2\n2 4 2 4\n4 2 4 2"
     *_, over = Session().start(board=Board.parse(stuck))
     assert describe(over) == "Game over: no move is left. Score 0."
-    illegal = IllegalMove(Direction.LEFT, -1, -1)
-    assert describe(illegal) == "Left: nothing moves, minus 1. Score -1."
+    assert describe(IllegalMove(Direction.UP, -1, -1)) == "Up: nothing moves, minus 1. Score -1."
 
 
 def test_boards_are_read_row_by_row():

@@ -222,7 +222,7 @@ def result_of(
     best = max(earlier, default=None) if best is None else best
     points = ngettext("{n} point.", "{n} points.", score).format(n=number(score))
     has_won = target is not None and largest >= target and not is_by_computer and not battle
-    won = has_won * _("You made {tile}: you win.").format(tile=number(target or largest))
+    won = _("You made {tile}: you win.").format(tile=number(target or largest)) if has_won else ""
     rank = "" if has_won and best is None else _comparison(score, best, today, is_daily=is_daily)
     if is_by_computer:
         rank = _("Played by a computer, so it does not count as your best.")

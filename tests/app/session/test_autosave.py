@@ -209,6 +209,7 @@ def test_a_game_that_ends_while_the_store_is_locked_becomes_a_record(data_folder
             move(session)
         score = session.game.score
         session.start(seed=2)
+        assert session.best == score
     until(lambda: not session.unsaved)
     assert [game.score for game in session.finished()] == [score]
     assert session.scores(str(get_rules("2x4")))[0].best == score

@@ -964,9 +964,11 @@ class ReviewCommands:
 
         def ask() -> None:
             offers = list_offers(self._session)
-            drills = {choice.value: make for choice, make in offers.items()}
+
+            def prepare(value: str) -> None:
+                self._prepare(next(make for offer, make in offers.items() if offer.value == value))
+
             current = choice_of(kind) if kind else ""
-            prepare = lambda value: self._prepare(drills[value])  # noqa: E731
             self._screen.choose(ListRequest(_("Practise"), [*offers], prepare, current=current))
 
         self._presenter.attempt(ask)

@@ -289,7 +289,8 @@ class StoreAutosave:
     def best_score(self, rules: str) -> int:
         """Return the best score under these rules, without games that a computer played.
 
-        The result includes games in progress, except the current game.
+        The result includes games in progress and games that are not saved yet, except the current
+        game.
 
         Raises:
             StorageError: If the store cannot be read.
@@ -298,11 +299,13 @@ class StoreAutosave:
         def best(store: Store, owner: str) -> int:
             bests = store.scores.bests(rules, owner)
             played = store.games.select(owner, finished=False, rules=rules, with_turns=False)
+            played += [game for game in unsaved if game.rules == rules]
             # Skip games that a computer played or that continue another record.
             own = (each for each in played if not {"computer", "continued"} & each.extra.keys())
             scores = (each.score for each in own if each.id != self.current_id)
             return max(0, *scores, *(bests.get(kind, 0) for kind in HUMAN_CATEGORIES))
 
+        unsaved = [buffer.snapshot() for buffer in self._unsaved()]
         return self.read(best)
 
     @property

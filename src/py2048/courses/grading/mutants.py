@@ -269,7 +269,8 @@ def without_exempt(mutants: Sequence[Mutant], solution: Path) -> list[Mutant]:
 
 def solutions_in(folder: Path) -> list[Path]:
     """Return the solutions in a folder, and raise `CourseError` if there are none."""
-    found = [one for one in sorted(folder.glob("[!_.]*")) if one.suffix == ".py" or one.is_dir()]
+    paths = sorted(folder.glob("[!_.]*"))
+    found = [path for path in paths if path.suffix == ".py" or path.is_dir()]
     if not found:
         note = "the solutions for the courses of py2048 are only in its repository"
         raise CourseError(f"{folder} contains no solution ({note})")

@@ -367,7 +367,8 @@ def print_reports(
     if len(reports) > 1:
         console.print(_class_table(reports))
     with use_language(language_of(reports)):
-        console.print(*run.missing, markup=False, sep="", end="\n" * len(run.missing))
+        for line in run.missing:
+            console.print(line, markup=False)
 
 
 def language_of(reports: Sequence[GradeReport]) -> str:
