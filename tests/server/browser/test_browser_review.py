@@ -123,7 +123,7 @@ async def test_stepping_through_mistakes(guest, store):
         await guest.press("n")
     await moves_say(guest, turns[-1])
     await guest.press("n")
-    await guest.status("There are no later mistakes.")
+    await guest.status("No later mistakes.")
     await guest.page.click("#critical summary")
     first = guest.page.locator(".mistakes .show").first
     item = guest.page.locator(".mistakes > li").first

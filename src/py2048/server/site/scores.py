@@ -48,7 +48,7 @@ async def show_leaderboard(site: Site, request: UserRequest) -> Response:
     is_known = tile in ("", *tiles) if board == schema.RANKED else not tile
     is_known = is_known and period in (*PERIODS, *seasons)
     if board not in BOARDS or board == "daily" or not is_known:
-        raise HTTPException(404, _("There is no such leaderboard."))
+        raise HTTPException(404, _("This leaderboard does not exist."))
     wanted = board, chosen.text, period
     show_part = partial(site.show_part, site.leaderboards, "list", request.caller)
     if tile:
@@ -96,7 +96,7 @@ async def show_player(site: Site, request: UserRequest) -> Response:
         None if "\0" in name else await site.read("list", request.caller, player_page, name, chosen)
     )
     if found is None:
-        raise HTTPException(404, _("There is no player with that name."))
+        raise HTTPException(404, _("No player has that name."))
     account, values = found
     if values["chosen"]:
         facts = plots_of_player, account, values["chosen"].text

@@ -275,7 +275,7 @@ export class ReviewSteps {
     const turn = by > 0 ? turns.find(isBeyond) : turns.findLast(isBeyond);
     if (turn === undefined) {
       this.#drill = null;
-      put("status", by > 0 ? _("There are no later mistakes.") : _("There are no earlier mistakes."));
+      put("status", by > 0 ? _("No later mistakes.") : _("No earlier mistakes."));
       return;
     }
     await this.#visit(turn);
