@@ -53,8 +53,9 @@ async def test_a_first_and_a_second_visit(browser, server, locale):
             await kept(player)
             first = len(way.asked)
             again = Player(await player.page.context.new_page(), way.url)
-            await again.visit()
-            await again.press("ArrowDown", "ArrowLeft")
+            async with again.page.expect_request("**/today*"):
+                await again.visit()
+                await again.press("ArrowDown", "ArrowLeft")
             await again.settle()
             await again.page.wait_for_load_state("networkidle")
             asked = [re.split(r"[ ?]", each)[1] for each in way.asked[first:]]

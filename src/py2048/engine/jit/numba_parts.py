@@ -81,6 +81,24 @@ def register_instructions() -> None:
     _register_address_of()
 
 
+def _registers(
+    function: Callable[..., object], result: Callable[..., object], *kinds: object
+) -> Callable[[Callable[..., Any]], object]:
+    """Return a decorator that registers a function with Numba.
+
+    The decorated function emits the machine code.
+
+    Args:
+        function: The function that kernels call.
+        result: Returns the type of the result, given the types of the arguments.
+        *kinds: The kinds of arguments that the decorated function accepts.
+    """
+    extending = numba_module(".extending")
+    extending.type_callable(function)(lambda _context: result)
+    decorator: Callable[..., object] = extending.lower_builtin(function, *kinds)
+    return decorator
+
+
 def select(condition: object, yes: Scalar, no: Scalar) -> Scalar:
     """Return `yes` if the condition is true, otherwise `no`.
 
@@ -93,13 +111,10 @@ def select(condition: object, yes: Scalar, no: Scalar) -> Scalar:
 
 def _register_select() -> None:
     """Register `select` with Numba."""
-    extending, types = numba_module(".extending"), numba_module().types
+    types = numba_module().types
+    kinds = types.Boolean, types.Any, types.Any
 
-    @extending.type_callable(select)  # type: ignore[untyped-decorator]
-    def type_select(_context: object) -> Callable[..., object]:
-        return lambda _condition, yes, no: yes if yes == no else None
-
-    @extending.lower_builtin(select, types.Boolean, types.Any, types.Any)  # type: ignore[untyped-decorator]
+    @_registers(select, lambda _condition, yes, no: yes if yes == no else None, *kinds)
     def emit_select(_context: object, builder: Any, _signature: object, arguments: Any) -> Any:
         return builder.select(*arguments)
 
@@ -113,13 +128,9 @@ def prefetch(array: object, index: object) -> None:
 
 def _register_prefetch() -> None:
     """Register `prefetch` with Numba, for arrays in C order."""
-    extending, types = numba_module(".extending"), numba_module().types
+    types = numba_module().types
 
-    @extending.type_callable(prefetch)  # type: ignore[untyped-decorator]
-    def type_prefetch(_context: object) -> Callable[..., object]:
-        return lambda _array, _index: types.none
-
-    @extending.lower_builtin(prefetch, types.Array, types.Integer)  # type: ignore[untyped-decorator]
+    @_registers(prefetch, lambda _array, _index: types.none, types.Array, types.Integer)
     def emit_prefetch(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         with contextlib.suppress(*PRIVATE_CHANGED):  # a missing prefetch only costs speed
             _emit_prefetch(context, builder, signature.args[0], *arguments)
@@ -164,13 +175,11 @@ def gathers_bits() -> bool:
 
 def _register_gather_bits() -> None:
     """Register `gather_bits` with Numba."""
-    extending, word = numba_module(".extending"), numba_module().types.uint64
+    word = numba_module().types.uint64
 
-    @extending.type_callable(gather_bits)  # type: ignore[untyped-decorator]
-    def type_gather_bits(_context: object) -> Callable[..., object]:
-        return lambda given, mask: word if given == mask == word else None
-
-    @extending.lower_builtin(gather_bits, word, word)  # type: ignore[untyped-decorator]
+    @_registers(
+        gather_bits, lambda given, mask: word if given == mask == word else None, word, word
+    )
     def emit_gather_bits(_context: object, builder: Any, _signature: object, arguments: Any) -> Any:
         ir = importlib.import_module("llvmlite.ir")
         kind = ir.FunctionType(ir.IntType(64), [ir.IntType(64)] * 2)
@@ -220,13 +229,10 @@ def address_of(array: NDArray[Any]) -> int:
 
 def _register_atomic(function: Callable[..., object], operation: str) -> None:
     """Register `fetch_add` or `exchange` with Numba."""
-    extending, types = numba_module(".extending"), numba_module().types
+    types = numba_module().types
+    kinds = types.Array, types.Integer, types.Integer
 
-    @extending.type_callable(function)  # type: ignore[untyped-decorator]
-    def type_atomic(_context: object) -> Callable[..., object]:
-        return lambda _words, _index, _value: types.int64
-
-    @extending.lower_builtin(function, types.Array, types.Integer, types.Integer)  # type: ignore[untyped-decorator]
+    @_registers(function, lambda _words, _index, _value: types.int64, *kinds)
     def emit_atomic(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         words, index, value = arguments
         arrays = numba_module(".np.arrayobj")
@@ -236,13 +242,9 @@ def _register_atomic(function: Callable[..., object], operation: str) -> None:
 
 def _register_pause() -> None:
     """Register `pause` with Numba; it compiles to nothing if LLVM lacks the instruction."""
-    extending, types = numba_module(".extending"), numba_module().types
+    none = numba_module().types.none
 
-    @extending.type_callable(pause)  # type: ignore[untyped-decorator]
-    def type_pause(_context: object) -> Callable[..., object]:
-        return lambda: types.none
-
-    @extending.lower_builtin(pause)  # type: ignore[untyped-decorator]
+    @_registers(pause, lambda: none)
     def emit_pause(context: Any, builder: Any, _signature: object, _arguments: Any) -> Any:
         if builder.module.triple.startswith(("x86", "i686", "amd64")):
             ir = importlib.import_module("llvmlite.ir")
@@ -254,13 +256,12 @@ def _register_pause() -> None:
 
 def _register_memory_at() -> None:
     """Register `memory_at` with Numba."""
-    extending, types = numba_module(".extending"), numba_module().types
+    types = numba_module().types
 
-    @extending.type_callable(memory_at)  # type: ignore[untyped-decorator]
-    def type_memory_at(_context: object) -> Callable[..., object]:
-        return lambda dtype, _address, _count: types.Array(dtype.instance_type, 1, "C")
+    def array_type(dtype: Any, _address: object, _count: object) -> object:
+        return types.Array(dtype.instance_type, 1, "C")
 
-    @extending.lower_builtin(memory_at, types.NumberClass, types.Integer, types.Integer)  # type: ignore[untyped-decorator]
+    @_registers(memory_at, array_type, types.NumberClass, types.Integer, types.Integer)
     def emit_memory_at(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         cgutils, arrays = numba_module(".core.cgutils"), numba_module(".np.arrayobj")
         kind = context.get_data_type(signature.return_type.dtype)
@@ -283,13 +284,9 @@ def _register_memory_at() -> None:
 
 def _register_address_of() -> None:
     """Register `address_of` with Numba."""
-    extending, types = numba_module(".extending"), numba_module().types
+    types = numba_module().types
 
-    @extending.type_callable(address_of)  # type: ignore[untyped-decorator]
-    def type_address_of(_context: object) -> Callable[..., object]:
-        return lambda _array: types.intp
-
-    @extending.lower_builtin(address_of, types.Array)  # type: ignore[untyped-decorator]
+    @_registers(address_of, lambda _array: types.intp, types.Array)
     def emit_address_of(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         array = numba_module(".np.arrayobj").make_array(signature.args[0])
         data = array(context, builder, arguments[0]).data
