@@ -22,7 +22,7 @@ COLOURS = {"truecolor": "24", "256": "8", "standard": "4"}
 """Colour depth in bits for each of Rich's colour systems."""
 
 EXTRA = re.compile(r"([\w.-]+).*extra == ['\"](\w+)['\"]")
-"""Matches a requirement in the package metadata; the groups are the library and its extra."""
+"""Matches an optional requirement in the package metadata; captures the library and the extra."""
 
 
 class ComponentStatus(NamedTuple):

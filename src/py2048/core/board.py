@@ -74,7 +74,7 @@ def slide_line(line: Line, merging: Merging = Merging.ONCE) -> LineSlide:
 
 
 def lines(rows: Rows, direction: Direction) -> Rows:
-    """Return the rows or columns along `direction`, from the cell that tiles slide towards."""
+    """Return the rows or columns along `direction`, each beginning at the wall."""
     along = tuple(zip(*rows, strict=True)) if direction.is_vertical else rows
     return along if direction.is_forward else tuple(line[::-1] for line in along)
 
@@ -94,7 +94,7 @@ def slide(rows: Rows, direction: Direction, merging: Merging = Merging.ONCE) -> 
 def legal_directions(rows: Rows) -> tuple[Direction, ...]:
     """Return the directions in which a slide changes `rows`.
 
-    The merge rule does not affect the result.
+    The legal directions are the same under every merge rule.
     """
     return tuple(direction for direction in Direction if slide(rows, direction)[0] != rows)
 
@@ -125,14 +125,14 @@ def canonical(rows: Rows) -> Rows:
 
 # --- boards --------------------------------------------------------------------------------------
 
-# A 4x4 game contains only a few thousand different lines, so boards cache the slide of each line.
+# Slides are cached per line, because a 4x4 game has only a few thousand different lines.
 _LINE_CACHE_SIZE = 1 << 14
 
 
 def _cached_slide(merging: Merging, is_forward: bool) -> Callable[[Line], LineSlide]:
     """Return a cached function that slides a line in one direction.
 
-    For both directions, `steps` count cells from the first cell of the line.
+    In `LineSlide.steps`, cells are counted from the first cell of the line in both directions.
     """
     step = 1 if is_forward else -1
 
@@ -236,7 +236,7 @@ class Board:
         """Parse a board from text.
 
         Rows are separated by newlines, ``/`` or ``;``, cells by spaces, commas or ``|``. An empty
-        cell is ``0``, ``.``, ``_`` or ``-``. The output of ``str(board)`` can be parsed.
+        cell is ``0``, ``.``, ``_`` or ``-``. The output of ``str(board)`` is also accepted.
 
         >>> Board.parse("2 . / 4 8").rows
         ((2, 0), (4, 8))
@@ -393,7 +393,10 @@ class Slide:
 
     @property
     def motions(self) -> tuple[Motion, ...]:
-        """The motion of each tile, line by line, starting at the wall that tiles slide towards."""
+        """The motions of all tiles, line by line.
+
+        In each line, the tile nearest the wall comes first.
+        """
         rows, direction = self.before._rows, self.direction
         along = zip(*rows) if direction.is_vertical else rows  # noqa: B905 - same length
         motions: list[Motion] = []

@@ -10,7 +10,7 @@ from py2048.core.errors import DirectionError, check_kind, did_you_mean, shown
 class Direction(Enum):
     """A direction to slide in.
 
-    Arrays store a direction as its value, 0 to 3.
+    In NumPy arrays, a direction is stored as its enum value, 0 to 3.
 
     Attributes:
         is_vertical: Whether tiles move along columns.

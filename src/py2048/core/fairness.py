@@ -7,13 +7,11 @@ predict a tile without the secret, and the secret cannot be replaced without bre
 commitment. Once the secret is revealed at the end of the game, anyone can verify every tile with
 `check_fair`.
 
-All games of a daily challenge share one secret, which starts with ``daily-``. The random numbers of
-a daily challenge also depend on the board. The HMAC message is the counter followed by the tiles on
-the board, 8 bytes per cell, row-major. Players who make the same moves get the same tiles. Watching
-another player's game reveals nothing about the tiles that follow other moves. The secret of a daily
-challenge is revealed one day after the day ends. The secret of a battle starts with ``battle-``.
-The random numbers of a battle also depend on the board, and the secret is revealed when the battle
-is over.
+All players of a daily challenge or a battle share one secret, which starts with ``daily-`` or
+``battle-``. The HMAC message for a shared secret is the counter followed by the tiles on the board,
+8 bytes per cell, row-major. Players who make the same moves get the same tiles. Nobody can find out
+upcoming tiles by watching a player who makes different moves. The secret of a daily challenge is
+revealed one day after the day ends, and the secret of a battle when the battle is over.
 """
 
 from __future__ import annotations
@@ -32,10 +30,7 @@ from py2048.core.rules import Rules
 
 _SECRET_BYTES = 32
 DAILY, BATTLE = "daily-", "battle-"
-"""Prefixes of secrets that several games share.
-
-The random numbers of daily challenges and battles also depend on the board.
-"""
+"""Prefixes of the secrets that all players of a daily challenge or a battle share."""
 
 
 def new_secret(prefix: str = "") -> str:
@@ -138,7 +133,7 @@ def revelation_of(day: str) -> datetime:
 
 
 def sealed_until(day: str | None) -> date | None:
-    """Return the date on which a day's games become public, or None if they are public already."""
+    """Return the date a daily challenge's games become public, or None if they already are."""
     if not day:
         return None
     revealed = revelation_of(day)

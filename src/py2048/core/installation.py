@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 STRONG = "strong"
-"""The extra that installs the strong networks, which are a separate package."""
+"""The extra that installs py2048-weights, a separate package with the strongest networks."""
 
 
 def install_line(extra: str = "", *, repair: bool = False) -> str:

@@ -42,7 +42,7 @@ MAX_RANK = 63
 """
 
 MAX_TOTAL_WEIGHT = 2**32
-"""Maximum sum of integer weights, because each tile is drawn with 32 random bits."""
+"""Maximum sum of the integer weights; a 32-bit random number selects each tile."""
 
 
 def whole_number(value: object) -> int | None:
@@ -220,10 +220,10 @@ class RandomSpawn:
 class EdgeSpawn:
     """After each legal move, a fixed tile spawns on the edge opposite to the move.
 
-    The tile spawns on the rightmost empty cell of the bottom row after Up, the leftmost of the top
-    row after Down, the topmost of the right column after Left, and the lowest of the left column
-    after Right. CITS1401 uses this rule. After a legal move, the opposite edge always has an empty
-    cell. No randomness is involved.
+    The first empty cell of the edge gets the tile, without randomness. After Up, the bottom row is
+    searched from the right; after Down, the top row from the left. After Left, the right column is
+    searched from the top; after Right, the left column from the bottom. CITS1401 uses this rule.
+    After a legal move, the opposite edge always has an empty cell.
     """
 
     tile: int = 2
@@ -306,9 +306,9 @@ PRESETS = {
 """All presets by name, written in the grammar of the module docstring.
 
 Omitted settings are those of ``classic``. No other code names a preset. Documentation and tests
-list presets with `list_rules`, and menus use `list_boards`. Presets that do not belong to a course
-are boards of popular sizes, each with a target that a good player can reach. Games continue after
-the target is reached, except in comp1127.
+list presets with `list_rules`, and menus use `list_boards`. The presets named after a board size
+have a target that a good player can reach. Games continue after the target is reached, except in
+comp1127.
 """
 
 MAX_SIDE = 64
@@ -421,7 +421,7 @@ class Rules:
 
     @property
     def objective(self) -> tuple[object, ...]:
-        """All settings that affect future points, as a tuple; the name is not included."""
+        """The settings that affect future points, as a tuple."""
         end = self.target if self.ends_at_target else None
         return self.shape, self.spawn, self.merging, self.scoring, end
 
@@ -460,9 +460,8 @@ class Rules:
         """Parse rules; the inverse of ``str``.
 
         The text is the name of a preset (``classic:size=5x5``), a size (``2x3`` means ``classic``
-        of that size), or a new name with changes to ``classic``. The output of ``str`` contains
-        every setting, so it keeps its meaning if a preset changes. The module docstring has the
-        grammar.
+        of that size), or a new name with changes to ``classic``. ``str`` writes every setting, so
+        saved rules keep their meaning if a preset changes. The module docstring has the grammar.
 
         Raises:
             RulesError: If the text cannot be parsed; the message names the faulty part and how to
@@ -478,7 +477,7 @@ def _parsed(text: str) -> Rules:
     if not name or "=" in name:
         raise RulesError(f"{shown(text)} does not start with a name, such as classic:size=5x5")
     changes = parse_changes(rest) if colon else {}
-    # With all settings given, a name such as 3x3 is only a label and does not set the size.
+    # A name such as 3x3 sets the board size, unless the text contains every setting.
     is_complete = len(changes) == len(fields(Rules)) - 1
     if not is_complete and re.fullmatch(r"[0-9]+[xX][0-9]+", name):
         name = name.lower()

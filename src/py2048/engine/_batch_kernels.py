@@ -1,7 +1,7 @@
 """Kernels that step batches of games block by block, and play random games to their end.
 
-`BatchState` holds the state of a batch. Each step copies a block to a workspace that fits the L1
-cache, plays the turns there, and copies the block back.
+Threads copy each block of a batch to a small workspace, play its turns there, and copy the block
+back.
 """
 
 from __future__ import annotations
@@ -90,8 +90,10 @@ SAME_STEP, NEXT_STEP, DISABLED = range(3)
 ONE = np.uint64(1)
 
 EPISODE, SLOT_KEY, LENGTH = range(WORD_ROWS, WORD_ROWS + 3)
-"""Additional rows of `BatchState.words`: the slot's episode number, the key of the slot's seed
-sequence, and the step count of the episode if there is a step limit.
+"""Additional rows of `BatchState.words`.
+
+`EPISODE` is the number of the slot's current game, and `SLOT_KEY` the generator key for the seeds
+of the slot's games. `LENGTH` counts the steps of the episode if there is a step limit.
 """
 
 
@@ -171,7 +173,10 @@ def episode_key(words: Words, game: np.uint64) -> np.uint64:
 
 @kernel(borrows=True)
 def load(base: np.uint64, state: BatchState, space: Workspace) -> None:
-    """Copy a block to the workspace, and recompute the high halves of the last random numbers."""
+    """Copy a block of the batch to the workspace.
+
+    The batch does not store ``CHANCE``, so this row is recomputed.
+    """
     copy_in(space.board, state.cells, base)
     copy_in(space.flags, state.flags, base)
     copy_in(space.words, state.words[:WORD_ROWS], base)
@@ -182,7 +187,7 @@ def load(base: np.uint64, state: BatchState, space: Workspace) -> None:
 
 @kernel(borrows=True)
 def store(base: np.uint64, state: BatchState, space: Workspace) -> None:
-    """Copy the workspace back to the block at `base`."""
+    """Copy the workspace back to the batch."""
     copy_out(space.board, state.cells, base)
     copy_out(space.flags, state.flags, base)
     copy_out(space.words, state.words[:WORD_ROWS], base)
@@ -190,7 +195,7 @@ def store(base: np.uint64, state: BatchState, space: Workspace) -> None:
 
 @kernel(borrows=True)
 def copy_in(block: Bytes | Words, rows: Bytes | Words, base: np.uint64) -> None:
-    """Copy the lanes of one block from every row of the state."""
+    """Copy the columns of a state array that belong to one block."""
     for row in range(rows.shape[0]):
         start = np.uint64(row) * WIDTH
         for lane in range(WIDTH):
@@ -199,7 +204,7 @@ def copy_in(block: Bytes | Words, rows: Bytes | Words, base: np.uint64) -> None:
 
 @kernel(borrows=True)
 def copy_out(block: Bytes | Words, rows: Bytes | Words, base: np.uint64) -> None:
-    """Copy the lanes of one block back to every row of the state."""
+    """Copy a block back to its columns of a state array."""
     for row in range(rows.shape[0]):
         start = np.uint64(row) * WIDTH
         for lane in range(WIDTH):
@@ -302,7 +307,11 @@ def end_unfinished(
     space: Workspace,
     rules: RuleArrays,
 ) -> tuple[np.int64, np.int64]:
-    """End the marked episodes whose games are not over yet; return the same totals as `finish`."""
+    """End the games of episodes that were terminated or truncated before the game was over.
+
+    Returns:
+        The number of games that ended and the sum of their scores.
+    """
     ended, total, flags, games = np.int64(0), np.int64(0), space.flags, np.uint64(orders[GAMES])
     for number in range(WIDTH):
         lane = np.uint64(number)
@@ -333,7 +342,7 @@ def save_final(
 
 @kernel(inline=True, borrows=True)
 def restore_final(base: np.uint64, lane: np.uint64, state: BatchState, space: Workspace) -> None:
-    """Restore the final board of a finished game, because this step may have changed the board."""
+    """Undo changes that this step made to the board of a finished game."""
     for cell in range(np.uint64(state.last_cells.shape[1])):
         space.board[cell * WIDTH + lane] = state.last_cells[base + lane, cell]
 
@@ -577,7 +586,7 @@ def slide_each(
 # --- whole games from given positions -------------------------------------------------------------
 
 # A job is one game. When the game in a lane ends, the lane takes the next job, so blocks stay full
-# until no jobs are left. The result of a job depends only on its number.
+# until no jobs are left. The result of a job does not depend on its lane or thread.
 
 
 FORCED = WAS_OVER
@@ -588,7 +597,7 @@ move.
 INVERSE = np.uint64(pow(int(GOLDEN), -1, 2**64))
 IDLE = np.int64(-1)
 ENDLESS = np.int64(2**62)
-"""A number of turns that no game reaches."""
+"""A turn limit that no game reaches."""
 
 
 class Series(NamedTuple):
@@ -611,12 +620,12 @@ class Series(NamedTuple):
 
 
 class Lanes(NamedTuple):
-    """The games in the lanes of a block."""
+    """The random games that a thread is playing, one per lane of its block."""
 
     jobs: Longs
     """Number of the job in each lane, or `IDLE`."""
     ends: Longs
-    """For each lane, the number of the turn at which the lane's game reaches the turn limit."""
+    """Turn limit of the game in each lane, counted since `rollout` began."""
     rewards: NDArray[np.int32]
     """Points of the last turn."""
 
@@ -671,7 +680,7 @@ def force_first(flags: Bytes) -> None:
 def stop_at_limit(flags: Bytes, ends: Longs, clock: Int, moves: Int) -> np.int64:
     """End games that have reached their turn limit.
 
-    Returns: The turn at which the next game will reach its limit.
+    Returns: The earliest turn limit of the remaining games.
     """
     due = np.int64(clock + moves)
     for number in range(WIDTH):

@@ -1,10 +1,10 @@
 """Kernels that process single boards, for each memory layout of a board.
 
 A *packed* board stores up to 16 cells in one 64-bit word, ``low``. The four bits from bit ``4 *
-cell`` hold the rank of cell ``row * columns + column``, or 0 for an empty cell. In the comments, a
-*nibble* is the four bits of one cell. A *mask* of cells is a word in which only the lowest bit of
-each nibble may be set. Tiles above 32768 need a second word, ``high``, which holds the fifth bit of
-each rank and allows tiles up to 2**31.
+cell`` hold the rank of cell ``row * columns + column``, or 0 for an empty cell. The four bits of a
+cell are called a *nibble*. A *mask* of cells is a word in which only the lowest bit of each nibble
+may be set. Tiles above 32768 need a second word, ``high``, which holds the fifth bit of each rank
+and allows tiles up to 2**31.
 
 Boards of any shape can be stored as *cells*, an array of ranks in row-major order, uint8 `[cells]`.
 
@@ -24,15 +24,15 @@ symmetries          `symmetries`, `flip`,   as one word, on each word
 hash                `mix64`                 `hash_packed`                           `hash_cells`
 ==================  ======================  ======================================  ==============
 
-If the sides of a board have at most four cells, each line is slid with a lookup table that fits the
-CPU cache. To stay fast, the table kernels do not read ``high``. When two 32768s merge, the table
-wrongly gives 32768 as the new tile. The points of such a merge are correct, and at least
-`MIN_LARGE_POINTS`. Kernels that need the exact board recognise a merge of two 32768s by its points
-and fall back to `slide_lines`.
+Boards of up to 4x4 cells slide by table lookup, with one lookup per line (row or column). The table
+fits the CPU cache. The table kernels ignore ``high`` for speed, so merging two 32768s leaves
+another 32768 instead of a 65536. The points are correct, however. Kernels that need the exact board
+call `slide_lines` for every slide that scores at least `MIN_LARGE_POINTS`.
 
 A *line table*, uint64 `[16 ** length]`, is indexed by the nibbles of a line, with the first cell in
-the lowest bits. Each entry has four 16-bit numbers: the line after sliding towards its first cell,
-the line after sliding towards its last cell, and the points of both slides, divided by four.
+the lowest bits. Each 64-bit entry holds both slides of a line. The low half contains the two
+resulting lines, and the high half the points of the two slides, divided by four. In each half, the
+lower 16 bits belong to the slide towards the first cell.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ TABLE_CELLS = 4
 """Maximum length of the lines that have a line table."""
 
 MIN_LARGE_POINTS = 1 << 16
-"""Minimum number of points of a slide that merges two 32768s."""
+"""Points for merging two 32768s."""
 
 
 # --- cells ---------------------------------------------------------------------------------------
@@ -104,7 +104,7 @@ def word_of(low: Word, high: Word) -> Word:
 
 @kernel(borrows=True)
 def ranks_packed(low: Word, high: Word, cells: Int) -> Word:
-    """Return the sum of the distinct tiles on a packed board, as a word with one bit per rank."""
+    """Return a word whose bit ``r`` is set if the packed board has a tile of rank ``r``."""
     seen = ZERO
     for cell in range(cells):
         seen |= ONE << np.uint64(rank_at(low, high, cell))
@@ -113,7 +113,7 @@ def ranks_packed(low: Word, high: Word, cells: Int) -> Word:
 
 @kernel(inline=True, borrows=True)
 def hash_packed(low: Word, high: Word) -> Word:
-    """Return a 64-bit hash of the board: the board itself if no tile exceeds 32768."""
+    """Return a 64-bit hash of the board, which is `low` if no tile exceeds 32768."""
     return low if high == ZERO else low ^ mix64(high)
 
 
@@ -296,10 +296,7 @@ def checked_slide(
 
 @kernel(inline=True, borrows=True)
 def _slide_both(word: Word, table: Table) -> tuple[Word, Word, Word, Word]:
-    """Slide the rows of a 4x4 board left and right; return both afterstates, then their points.
-
-    Each table entry contains both slides of a line, so four lookups are enough.
-    """
+    """Slide the rows of a 4x4 board left and right; return both afterstates, then their points."""
     row0, row1 = table[word & LINE], table[(word >> LINE_BITS) & LINE]
     row2, row3 = table[(word >> HALF) & LINE], table[word >> np.uint64(48)]
     left = (row0 & LINE) | (row1 & LINE) << LINE_BITS | (row2 & LINE) << HALF
@@ -386,7 +383,9 @@ DIAGONALS = np.array(
     ],
     np.uint64,
 )
-"""Masks of the cells at each distance above the diagonal of a square board: `[side, distance - 1]`.
+"""Masks for transposing square boards, `[side, distance - 1]`.
+
+Each mask selects the cells at a given distance above the main diagonal.
 """
 
 
@@ -520,7 +519,7 @@ def legal_cells(cells: Cells, rows: Int, columns: Int, target: Int) -> int:
 
 @kernel(borrows=True)
 def _axis_cells(cells: Cells, step: Int, pairs: Int, in_line: Int, stride: Int) -> tuple[int, int]:
-    """Return whether any tile can move to a lower cell number, and whether any can to a higher."""
+    """Return whether any tile can move up or left, and whether any can move down or right."""
     lower, higher = 0, 0
     for pair in range(pairs):
         cell = pair // in_line * stride + pair % in_line
@@ -586,7 +585,7 @@ def sum_cells(cells: Cells) -> Int:
 
 @kernel(borrows=True)
 def ranks_cells(cells: Cells) -> Word:
-    """Return the sum of the distinct tiles on a board, as a word with one bit per rank."""
+    """Return a word whose bit ``r`` is set if the board has a tile of rank ``r``."""
     seen = ZERO
     for rank in cells:
         seen |= ONE << np.uint64(rank)

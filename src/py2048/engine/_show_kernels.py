@@ -1,10 +1,11 @@
 """Kernels that write step results for agents: observations, action masks, rewards and scores.
 
-Blocks store the same cell of all boards together, so that kernels can use vector instructions.
-Agents need the cells of each board together. Vectorised loops pack four cells of a board into a
-32-bit word, and then write each board's words consecutively. Each step may write to new arrays, but
-a polling worker thread cannot receive new arguments. The addresses of the output arrays are
-therefore passed in an array that the threads share.
+A block is stored by cell, so that kernels can use vector instructions, but agents receive each
+board as a contiguous array. The conversion is vectorised as well. It packs four cells of a board
+into a 32-bit word, and then writes each board's words consecutively.
+
+Each step may write to new arrays, but a polling worker thread keeps the arguments of its first
+call. The threads therefore read the addresses of the output arrays from a shared array.
 """
 
 from __future__ import annotations
@@ -40,19 +41,19 @@ BatchState = Any
 """An alias of `Any`, because importing the class from ``_batch_kernels.py`` would be circular."""
 
 (
-    STEPS,
-    RANDOM,
-    RESET,
-    GAMES,
-    IS_TERMINAL,
-    LIMIT,
-    OBSERVATION,
-    LEVELS,
-    SIZE,
-    RECORD,
-    IS_LOG,
-    # The remaining parameters are addresses. If the address OBSERVATIONS is 0, the kernels write
-    # nothing for agents. If the address LAST is 0, the kernels do not write final positions.
+    STEPS,  # number of steps
+    RANDOM,  # whether directions are random
+    RESET,  # reset mode
+    GAMES,  # number of games
+    IS_TERMINAL,  # whether an illegal direction terminates an episode
+    LIMIT,  # maximum number of steps per episode, or 0
+    OBSERVATION,  # kind of observation
+    LEVELS,  # number of one-hot planes, or divisor of normalised exponents
+    SIZE,  # bytes per observation
+    RECORD,  # bytes per final-position record
+    IS_LOG,  # whether rewards are logarithmic
+    # The remaining parameters are memory addresses. If OBSERVATIONS is 0, no results for agents are
+    # written. If LAST is 0, final positions are not written.
     OBSERVATIONS,
     REWARDS,
     MASKS,
@@ -63,18 +64,13 @@ BatchState = Any
     LAST_OVER,
     PENALTY,
 ) = range(20)
-"""Indices into the parameters of a round, int64 `[20]`: number of steps; whether directions are
-random; the reset mode; number of games; whether an illegal direction terminates an episode; the
-step limit that truncates it, or 0; the observation kind, its number of planes or divisor, and the
-size of an observation and of a final-position record in bytes; whether rewards are logarithmic; and
-addresses of arrays.
-"""
+"""Indices into the parameters of a round, int64 `[20]`."""
 
 ORDERS = 20
 
 MASK_AT, SHOWN_AT = 8, 12
-"""Byte offsets of the action mask and the observation in a final-position record; the score comes
-first.
+"""Byte offsets of the action mask and the observation in a final-position record. The score has
+offset 0.
 """
 
 EXPONENTS, ONEHOT, NORMALISED = range(3)
@@ -84,14 +80,16 @@ MAX_PLANES = 32
 """Maximum number of one-hot planes."""
 
 IS_TERMINATED, IS_TRUNCATED, FINAL_LEGAL = MOVED, INDEX, RANK
-"""Rows of `flags` that store other data after a turn. The first two rows mark the episodes that the
-step terminated or truncated. The third row contains the legal directions before the restart.
+"""Rows of `flags` that are reused after a turn.
+
+`IS_TERMINATED` and `IS_TRUNCATED` mark the episodes that the step ended. `FINAL_LEGAL` contains the
+legal directions at the end of an episode.
 """
 
 BYTE_MASK, ONES = np.uint64(0xFF), np.uint64(0x0101010101010101)
 ZERO, ONE, TWO, THREE, FOUR = (np.uint64(value) for value in range(5))
 SEVEN, PLANES = np.uint64(7), np.repeat(np.arange(MAX_PLANES, dtype=np.uint64) * ONES, 2)
-"""For each plane, `PLANES` has two 64-bit words whose bytes all contain the plane's number."""
+"""`PLANES` contains the number of each plane 16 times, as the bytes of two 64-bit words."""
 BYTE, SHORT, TRIPLE = np.uint32(8), np.uint32(16), np.uint32(24)
 SPREAD, LOW_BITS = np.uint32(0x00204081), np.uint32(0x01010101)
 """Multiplying a 4-bit number by `SPREAD` puts bit ``d`` at the bottom of byte ``d``."""
@@ -195,7 +193,7 @@ def write_square_planes(board: Words, planes: Words) -> None:
 
 @kernel(borrows=True)
 def to_board_order(board: Bytes, boards: Bytes, scratch: Halves) -> None:
-    """Write the boards of a block one after the other, four cells at a time if possible."""
+    """Copy a block to contiguous boards, four cells at a time if possible."""
     cells = np.uint64(len(board)) // WIDTH
     quads, words = cells >> TWO, memory_at(np.uint32, address_of(boards), len(boards) >> 2)
     if cells & (FOUR - ONE):
@@ -219,7 +217,7 @@ def to_board_order(board: Bytes, boards: Bytes, scratch: Halves) -> None:
 
 @kernel(inline=True, borrows=True)
 def join(board: Bytes, row: Word, out: Halves, start: Word) -> None:
-    """Pack four cells of each board, starting at `row`, into a word, and write it to `out`."""
+    """Pack four cells of each board, starting at offset `row`, into a word."""
     for lane in range(WIDTH):
         word = np.uint32(board[row + lane])
         word |= np.uint32(board[row + WIDTH + lane]) << BYTE
@@ -230,7 +228,7 @@ def join(board: Bytes, row: Word, out: Halves, start: Word) -> None:
 
 @kernel(borrows=True)
 def to_cell_order(boards: Bytes, board: Bytes) -> None:
-    """Copy boards, stored one after the other, to a block; the inverse of `to_board_order`."""
+    """Copy contiguous boards to a block; the inverse of `to_board_order`."""
     cells = np.uint64(len(board)) // WIDTH
     quads, words = cells >> TWO, memory_at(np.uint32, address_of(boards), len(boards) >> 2)
     if cells & (FOUR - ONE):
@@ -247,7 +245,7 @@ def to_cell_order(boards: Bytes, board: Bytes) -> None:
 
 @kernel(inline=True, borrows=True)
 def split(words: Halves, quads: Word, quad: Int, board: Bytes) -> None:
-    """Unpack word number `quad` of each board, and write its four cells to their rows."""
+    """Unpack four cells of each board from a word; the inverse of `join`."""
     row = FOUR * quad * WIDTH
     for lane in range(WIDTH):
         word = words[quads * lane + quad]
@@ -282,7 +280,7 @@ def prefetch_final_positions(first: Int, orders: Longs) -> None:
 def write_final_positions(first: Int, state: BatchState, flags: Bytes, orders: Longs) -> None:
     """Write the final positions of episodes that just ended, and clear older records.
 
-    Only records with a non-zero byte in ``LAST_OVER`` are cleared, because all others are empty.
+    ``LAST_OVER`` has a non-zero byte for each record that still contains an older position.
     """
     was_over = memory_at(np.uint64, orders[LAST_OVER] + first, LANES // 8)
     end_words = memory_at(np.uint64, orders[TERMINATED] + first, LANES // 8)

@@ -1,24 +1,24 @@
 """Vectorised kernels for one turn on a block of `LANES` boards.
 
 A block is stored by cell: row ``c`` of the uint8 array `board` holds the ranks of cell ``c`` of
-every board in the block, so that one vector instruction processes 16, 32 or 64 boards. The kernels
-use neither branches nor tables. The boards in a block may move in different directions, so `select`
-picks each board's result. Ranks are stored as bytes, so there is no limit on tiles in practice.
+every board in the block, so that one vector instruction processes 16, 32 or 64 boards. The inner
+loops contain no branches and no table lookups. Where boards move in different directions, `select`
+chooses a value for each board. Ranks are stored as bytes, so there is no limit on tiles in
+practice.
 
-The loops over ``lane`` are written for LLVM's vectoriser: they have a constant length and no
-branches, and access few rows. The rows are contiguous and mostly have the same element type. All
-indices are unsigned, because Numba checks the sign of signed indices for each element.
+LLVM can vectorise the loops over ``lane``, because they have a constant length and access only a
+few contiguous rows, mostly of the same element type. All indices are unsigned, because Numba adds a
+sign check to every access with a signed index.
 
-A block consists of `board` and the following arrays. Constants such as ``LEGAL`` name the rows of
-the arrays:
+A block also has the following arrays, whose rows start at constants such as ``LEGAL``:
 
 * `flags`, uint8 `[FLAG_ROWS * LANES]`;
 * `words`, uint64 `[WORD_ROWS * LANES]`;
 * `halves`, uint32 `[HALF_ROWS * LANES]`;
 * `scratch`, uint8 `[LANES]` times 8 or the number of cells, whichever is larger.
 
-4x4 boards with the merge rule `Merging.ONCE` slide in registers. All other boards slide line by
-line in `scratch`.
+Specialised kernels slide 4x4 boards with the merge rule `Merging.ONCE`, keeping each line in CPU
+registers. General kernels slide all other boards, using `scratch` for each line.
 """
 
 from __future__ import annotations
@@ -64,28 +64,31 @@ Word = np.uint64
 Int = int | np.int64
 
 LANES = 16 if IS_PLAIN else 512
-"""Boards per block. Plain Python has no vector instructions, so smaller blocks are faster."""
+"""Boards per block. Plain Python gains nothing from large blocks."""
 
 MAX_CELLS = 254
-"""Maximum number of cells. A byte counts the empty cells, and 255 marks a board without a spawn."""
+"""Maximum number of cells. Empty cells are counted in a byte, and 255 means that no tile spawns."""
 
 ZERO = np.uint64(0)
 WIDTH = np.uint64(LANES)
 """Number of elements per row of a block, which is also the number of lanes."""
 WIDTH2, WIDTH3, WIDTH4 = np.uint64(2 * LANES), np.uint64(3 * LANES), np.uint64(4 * LANES)
 
-# Rows of `flags`. The first STORED_FLAGS rows persist between steps: the direction taken; the legal
-# directions (bit d for direction d, none when the game is over); whether the game ended in the
-# step; and whether the direction was illegal in a game that was not over. WAS_OVER is set if the
-# game was over before the step.
+# Rows of `flags`. The first STORED_FLAGS rows persist between steps:
+#
+# DIRECTION: the direction taken
+# LEGAL: bit d is set if direction d is legal; 0 when the game is over
+# DONE: whether the game ended in this step
+# ILLEGAL: whether the direction was illegal in a game that was not over
+# WAS_OVER: whether the game was over before this step
 DIRECTION, LEGAL, DONE, ILLEGAL, MOVED, INDEX, RANK, WAS_OVER = (
     np.uint64(row * LANES) for row in range(8)
 )
 FLAG_ROWS = 8
 STORED_FLAGS = 4
 
-# Rows of `words`: the generator's state `key + (ply + 1) * GOLDEN`, the score, and bonus points for
-# the next legal move.
+# Rows of `words`. STATE is the generator's state, `key + (ply + 1) * GOLDEN`. BONUS is added to the
+# points of the next legal move.
 STATE, SCORE, BONUS = (np.uint64(row * LANES) for row in range(3))
 WORD_ROWS = 3
 
@@ -110,8 +113,7 @@ U1, U16 = np.uint32(1), np.uint32(0xFFFF)
 def choose(flags: Bytes, halves: Halves) -> None:
     """Choose a random legal direction for each board, from bits 32-47 of its last random number.
 
-    The spawned tile depends almost only on the 16 highest bits of this number, and hardly on the
-    bits that select the direction.
+    Other bits of the same number select the spawned tile, almost independently of the direction.
     """
     for lane in range(WIDTH):
         legal = flags[LEGAL + lane]
@@ -219,9 +221,9 @@ def place(board: Bytes, flags: Bytes) -> None:
 
 @kernel(inline=True)
 def place_on_cell(tile: np.uint8, rank: np.uint8, index: np.uint8) -> tuple[np.uint8, np.uint8]:
-    """Return the new value of a cell, and the updated countdown `index`.
+    """Place a tile on the cell if it is empty and `index` empty cells have been skipped.
 
-    Each empty cell decrements the countdown, and the tile is placed where the countdown is 0.
+    Returns: The new value of the cell, and `index` decremented if the cell was empty.
     """
     empty = tile == EMPTY
     here = empty & (index == EMPTY)
@@ -266,7 +268,7 @@ def score_turns(
 ) -> None:
     """Write this turn's points to `rewards` (int32 `[LANES]`), and add them to the scores.
 
-    The scoring terms come from `numbers`, as laid out in `CompiledRules`.
+    `numbers` contains the scoring terms that `CompiledRules` describes.
     """
     merged, legal = np.int32(numbers[MERGE_POINTS]), np.int32(numbers[LEGAL_POINTS])
     illegal = np.int32(numbers[ILLEGAL_POINTS])
@@ -275,7 +277,7 @@ def score_turns(
         unmoved = np.int32(illegal * np.int32(flags[ILLEGAL + lane]))
         rewards[lane] = select(flags[MOVED + lane] != EMPTY, points, unmoved)
     if numbers[SUM_POINTS]:
-        # Slides preserve the board's sum, so only spawned tiles increase the sum. The first turn
+        # A slide preserves the tile sum, so a turn scores only its spawned tile. The first turn
         # also scores the start tiles.
         for lane in range(WIDTH):
             bonus, moved = words[BONUS + lane], flags[MOVED + lane] != EMPTY
@@ -291,7 +293,7 @@ def find_over(legal: Words, halves: Halves) -> Int:
     """Write the lane numbers of finished games to the row ``FOUND``; return their count.
 
     Args:
-        legal: The row ``LEGAL`` as 64-bit words of eight lanes each.
+        legal: The row ``LEGAL`` viewed as 64-bit words, eight lanes per word.
         halves: The rows of halves.
     """
     count = ZERO
@@ -392,8 +394,8 @@ def sum_of(board: Bytes, lane: np.uint64) -> np.uint64:
 class Workspace(NamedTuple):
     """The arrays that a thread uses to step a block; the module docstring describes them.
 
-    `legal` is a view of the row ``LEGAL`` of `flags`, as words of eight lanes. A copied workspace
-    would lose the memory that `legal` and `flags` share, so copied batches create new workspaces.
+    `legal` shares the memory of the row ``LEGAL`` of `flags`, as words of eight lanes. Separate
+    copies of the two arrays would not share memory, so copied batches create new workspaces.
     """
 
     board: NDArray[np.uint8]
@@ -407,7 +409,7 @@ class Workspace(NamedTuple):
     def of(cls, rules: Rules) -> Workspace:
         """Return a workspace for boards of `rules`.
 
-        The workspace fits the L1 cache for boards of up to 8x8 cells.
+        Workspaces take 40 KiB for 4x4 boards, and 88 KiB for 8x8 boards.
         """
         width, rows = LANES, max(8, rules.cells)
         flags = np.zeros(FLAG_ROWS * width, np.uint8)
@@ -471,8 +473,7 @@ def slide_rows(board: Bytes, flags: Bytes, merged: Bytes) -> None:
             gap = a == EMPTY
             a, b, c = select(gap, b, a), select(gap, c, b), select(gap, d, c)
             d = select(gap, EMPTY, d)
-            # Any of the three pairs of neighbours can merge; the first and the last pair can merge
-            # in the same slide.
+            # Merge equal neighbours. The first and the last pair can merge at the same time.
             first = (a == b) & (b != EMPTY)
             middle = (b == c) & (c != EMPTY) & (not first)
             last = (c == d) & (d != EMPTY) & (not middle)
@@ -538,7 +539,7 @@ VERTICAL, HORIZONTAL = np.uint8(0), np.uint8(1)
 def row(number: Int) -> slice:
     """Return the slice that selects one row.
 
-    A function with an array argument would require reference counting.
+    A function that sliced the array itself would require reference counting.
     """
     return slice(number * LANES, (number + 1) * LANES)
 
@@ -559,7 +560,7 @@ def slide_any(space: Workspace, numbers: Longs) -> None:
 def slide_line(
     space: Workspace, first: Int, step: Int, length: Int, axis: np.uint8, cascade: bool
 ) -> None:
-    """Slide one line, which is a row or column, on every board that moves along `axis`.
+    """Slide one row or column of every board that moves along `axis`.
 
     Args:
         space: The workspace. The line's points are added to ``POINTS``; ``INDEX``, ``RANK`` and
@@ -592,9 +593,10 @@ def slide_line(
 
 @kernel(borrows=True)
 def take_row(target: Bytes, ahead: Bytes, behind: Bytes, directions: Bytes, axis: np.uint8) -> None:
-    """Copy one cell of each board that moves along the axis to `target`.
+    """Load one cell of the current line of each board into `target`.
 
-    Backward moves copy from `behind`, and forward moves from `ahead`.
+    Moves up and left read the cell from `ahead`, and moves down and right from `behind`. Boards
+    that do not move along `axis` get an empty cell.
     """
     for lane in range(WIDTH):
         direction = directions[lane]
@@ -604,7 +606,7 @@ def take_row(target: Bytes, ahead: Bytes, behind: Bytes, directions: Bytes, axis
 
 @kernel(borrows=True)
 def put_row(target: Bytes, ahead: Bytes, behind: Bytes, directions: Bytes, axis: np.uint8) -> None:
-    """Write one slid cell back to each board that moves along the axis."""
+    """Store one cell of the slid line in `target`, on boards that move along `axis`."""
     for lane in range(WIDTH):
         direction = directions[lane]
         tile = select((direction & B1) != EMPTY, behind[lane], ahead[lane])
@@ -613,14 +615,14 @@ def put_row(target: Bytes, ahead: Bytes, behind: Bytes, directions: Bytes, axis:
 
 @kernel(borrows=True)
 def mark_empty(gaps: Bytes, tiles: Bytes) -> None:
-    """Set `gaps` to 1 for boards whose cell in `tiles` is empty, and to 0 for other boards."""
+    """Set `gaps` to 1 where `tiles` is empty, and to 0 elsewhere."""
     for lane in range(WIDTH):
         gaps[lane] = np.uint8(tiles[lane] == EMPTY)
 
 
 @kernel(borrows=True)
 def close_gap(scratch: Bytes, gaps: Bytes, first: Int, length: Int) -> None:
-    """On the boards marked in `gaps`, move each cell after `first` one cell towards it."""
+    """Close a gap at cell `first` by shifting later cells, on boards marked in `gaps`."""
     for cell in range(first, length - 1):
         pull_row(scratch[row(cell)], scratch[row(cell + 1)], gaps)
     last = scratch[row(length - 1)]
@@ -630,7 +632,7 @@ def close_gap(scratch: Bytes, gaps: Bytes, first: Int, length: Int) -> None:
 
 @kernel(borrows=True)
 def pull_row(tiles: Bytes, behind: Bytes, gaps: Bytes) -> None:
-    """In lanes with a gap, copy the tile from `behind` to `tiles`."""
+    """Copy tiles from `behind` to `tiles`, on boards marked in `gaps`."""
     for lane in range(WIDTH):
         tiles[lane] = select(gaps[lane] != EMPTY, behind[lane], tiles[lane])
 
@@ -697,7 +699,7 @@ def start_game(space: Workspace, lane: np.uint64, key: np.uint64, rules: RuleArr
 def start_from_position(
     space: Workspace, lane: np.uint64, key: np.uint64, rules: RuleArrays
 ) -> None:
-    """Start a game from the board in the lane, with the given key for the random generator."""
+    """Start a game in a lane that already contains the start position."""
     legal = EMPTY
     for cell in range(len(rules.neighbours)):
         legal |= legal_from(space.board, lane, cell, rules.neighbours)
@@ -828,7 +830,10 @@ def write_classic(first: Int, end: Int, cells: Words, out: Words) -> None:
 
 @kernel(inline=True)
 def exchange(x: Word, y: Word, shift: Word, low: Word) -> tuple[Word, Word]:
-    """Swap the high bits of each field of `x` with the low bits of the same field of `y`."""
+    """Swap the high half of each field in `x` with the low half of the same field in `y`.
+
+    `low` masks the low halves, which are `shift` bits wide.
+    """
     return (x & low) | ((y & low) << shift), ((x >> shift) & low) | (y & ~low)
 
 

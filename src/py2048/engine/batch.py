@@ -174,9 +174,9 @@ class BatchGames:
         self._begin(slots)
 
     def seed_slots(self, slots: NDArray[np.int64], seeds: NDArray[np.uint64]) -> None:
-        """Set the seeds of some slots. In each slot, game numbers start again at 0.
+        """Set the seeds of some slots; the next game in each of these slots is number 0.
 
-        Game number ``e`` of such a slot has the seed ``derive_seed(seed, e)``.
+        Game number ``e`` of a slot then has the seed ``derive_seed(seed, e)``.
 
         Args:
             slots: Slot numbers, int64 `[k]`.
@@ -326,7 +326,7 @@ class BatchGames:
         An illegal direction changes nothing, but the rules may deduct points for it.
 
         Args:
-            directions: One direction per game, as `[n]` numbers from 0 to 3.
+            directions: One direction (0 to 3) per game, `[n]`.
 
         Returns:
             The points gained, as the view `rewards` (int32 `[n]`).
@@ -517,8 +517,8 @@ def play_turns(
     ways, words = np.zeros(padded, np.uint8), np.zeros(padded, np.uint64)
     over = np.empty(padded, np.bool_)
     after[:n], after[n:], ways[:n], words[:n] = boards, 0, directions, draws
-    # The game is over on boards with the ending tile. Clear boards with the ending tile during the
-    # turn, so that no move is legal.
+    # If the ending tile is already on a board, the game is over. Empty the board during the turn,
+    # so that no move is legal.
     if given.ending_tile:
         is_won = (boards >= given.ending_tile.bit_length() - 1).any(axis=1)
         after[:n][is_won] = 0
@@ -573,8 +573,8 @@ def rollouts(
         seed: A whole number from 0 to 2**64 - 1.
         directions: Legal first directions, one per board, `[m]`. Defaults to random directions.
         moves: Maximum number of turns. By default, games run to their end, which is slow on large
-            boards. Random 6x6 games last 4,300 turns on average, and a few 8x8 games took 18
-            minutes.
+            boards. Random 6x6 games last 4,300 turns on average; a few random 8x8 games took 18
+            minutes to play.
         threads: Maximum number of threads. Defaults to one per CPU.
 
     Raises:
@@ -628,8 +628,8 @@ def behaviour_signature(steps: int = 200, games: int = 48) -> int:
     """Return a 64-bit hash of a fixed set of random games under every preset.
 
     Any change to the compiled engine's rules, start tiles, slides, points, spawns, game ends or
-    random numbers changes the signature. If the signature changes, existing records and trained
-    players may become invalid, so a change must be announced.
+    random numbers changes the signature. A change may invalidate existing records and trained
+    players, so it must be announced.
 
     Args:
         steps: Number of steps to play.

@@ -69,8 +69,8 @@ def checked_boards(boards: ArrayLike, rules: Rules) -> Exponents:
     """Validate boards and return them as an array of exponents.
 
     Raises:
-        BoardError: If values are not whole numbers from 0 to 30, the shape differs from that of
-            `rules`, or the tiles of a board sum to more than `MAX_SUM`.
+        BoardError: If the array has the wrong shape or type, an exponent is not from 0 to 30, or
+            the tile sum of a board exceeds `MAX_SUM`.
     """
     array = np.asarray(boards)
     if array.dtype.kind not in "iu" or array.shape[-2:] != rules.shape:

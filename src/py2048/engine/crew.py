@@ -3,9 +3,8 @@
 A step starts when the calling thread updates an array that all threads share and poll.
 
 Each thread processes its own range of blocks; when the range is empty, the thread steals blocks
-from the others. If the OS suspends a thread, the other threads only wait for the block that the
-suspended thread was processing. Idle threads poll inside compiled code for tens of microseconds
-before they return to the pool.
+from the others. A thread that the OS suspends delays only its current block. Idle threads poll
+inside compiled code for tens of microseconds before they return to the pool.
 
 The threads share an int64 array `[8 * (threads + 1)]`. Each thread has its own cache line in the
 array, and one more line belongs to all threads.
@@ -49,8 +48,9 @@ class Crew:
     """Threads that share the blocks of one batch.
 
     Args:
-        play: A kernel, called with a thread number, a flag that starts a round, the shared array
-            and the thread's `arguments`. The kernel returns whether all blocks are finished.
+        play: A kernel, called as ``play(thread, opens, words, *arguments)``. `words` is the array
+            that the threads share. The kernel starts a round if `opens` is true, and returns
+            whether all blocks are finished.
         arguments: Additional arguments for each thread's call of `play`.
         blocks: Number of blocks.
     """
@@ -100,7 +100,7 @@ class Crew:
 
 @kernel(inline=True, borrows=True)
 def open_round(words: Words) -> None:
-    """Start a round, so that all threads begin to take blocks."""
+    """Start a round: reset the counters, then make all blocks available to the threads."""
     threads = len(words) // LINE - 1
     exchange(words, np.int64(threads * LINE + DONE), ZERO)
     for thread in range(threads):

@@ -22,14 +22,13 @@ from py2048.engine._show_kernels import GAMES, IS_TERMINAL, LIMIT, RANDOM, RESET
 from py2048.engine.rules import CompiledRules, TileTable
 
 Launch = Callable[..., None]
-"""A function that launches a GPU kernel, given the number of threads, followed by the kernel's
-arguments (arrays and NumPy scalars).
+"""A function that launches a GPU kernel.
+
+Its arguments are the number of threads, then the kernel's arguments (arrays and NumPy scalars).
 """
 
 OPTIONS = "--std=c++17", "--fmad=false"
-"""Compiler options. Fused multiply-add is disabled, because its rounding gives other results than
-the CPU.
-"""
+"""Compiler options. Fused multiply-add is disabled, because it rounds differently from the CPU."""
 THREADS = 128
 """Threads per CUDA block."""
 
@@ -84,8 +83,8 @@ def _launch_of(function: Any) -> Launch:
 def compiled(source: str, arch: str) -> bytes:
     """Compile CUDA source for an architecture such as ``90``.
 
-    This function does not use CuPy's compiler, whose option ``-ftz=true`` flushes subnormal numbers
-    to zero. With this option, results would differ from the CPU's.
+    CuPy's own compiler is not used, because its option ``-ftz=true`` flushes subnormal numbers to
+    zero, unlike the CPU.
 
     Raises:
         Py2048Error: If compilation fails, or the architecture is not supported.
@@ -183,9 +182,8 @@ class BatchCard:
 
         Returns:
             The number of games that ended, their total score, and a new GPU array, uint8 `[3,
-            padded]`. The rows of the array contain, for each episode, whether the last step
-            terminated the episode, whether the step truncated the episode, and which directions
-            were legal before the restart.
+            padded]`. The first two rows flag the episodes that were terminated or truncated. The
+            third row contains the legal directions at the end of each episode.
         """
         padded, tally = len(state.rewards), self.card.put(np.zeros(2, np.uint64))
         ends = self.card.arrays.empty((3, padded), np.uint8)

@@ -47,8 +47,9 @@ move determines the spawn's cell; and the minimum and maximum number of start ti
 """
 
 MAX_RANK_GROWTH = 24
-"""Number of ranks above the largest spawned tile. A game needs about 16 million moves to gain 24
-ranks.
+"""Maximum rank difference between the largest tile of a game and the largest spawned tile.
+
+A greater difference would take more than 16 million moves.
 """
 
 MAX_INT32_RANK, MAX_INT64_RANK = 29, 56
@@ -65,8 +66,8 @@ class TileTable(NamedTuple):
     Attributes:
         ranks: The possible ranks, ascending, uint8 `[tiles]`.
         cumulative: Running sums of the tiles' integer weights, uint64 `[tiles]`.
-        thresholds: For each tile, the smallest value of a random number's high 32 bits that selects
-            this tile or a larger one, uint64 `[tiles]`.
+        thresholds: For each tile, the smallest 32-bit random number that selects the tile, uint64
+            `[tiles]`.
         probabilities: float64 `[tiles]`.
     """
 
@@ -136,8 +137,8 @@ class CompiledRules:
         spawn: The distribution of the tiles that spawn after a move.
         start: The distribution of the start tiles.
         is_fixed: Whether the move determines the spawn's cell.
-        landing: Cells where a fixed spawn can appear, in order of preference, int64 `[4, k]`. Each
-            direction has a row, padded with -1.
+        landing: For each direction, the cells where a fixed spawn can appear, in order of
+            preference, int64 `[4, k]`, padded with -1.
 
     Raises:
         RulesError: If tiles could grow beyond `MAX_INT64_RANK`.
@@ -275,10 +276,9 @@ def line_table(length: int, merging: Merging = Merging.ONCE) -> NDArray[np.uint6
 
 
 def edge_table(rows: int, columns: int) -> NDArray[np.int64]:
-    """Return the candidate cells of an `EdgeSpawn` after a move in each direction, in order.
+    """Return the cells that an `EdgeSpawn` tries in order, for each move direction.
 
-    After Up, the cells are the bottom row from the right; after Down, the top row from the left;
-    after Left, the right column from the top; and after Right, the left column from the bottom.
+    The docstring of `EdgeSpawn` explains the order.
 
     Returns:
         Cell numbers, int64 `[4, longest side]`, padded with -1.

@@ -46,7 +46,7 @@ def check_store(factory: Callable[[], Store]) -> None:
 
 @dataclass(frozen=True)
 class _Bench:
-    """Two connections to the same store. Each connection must see the other's changes."""
+    """Two connections to the same store, which must see each other's changes."""
 
     one: Store
     other: Store

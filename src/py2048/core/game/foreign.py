@@ -7,8 +7,8 @@ start tiles; the direction of these turns is meaningless.
   character's index in the alphabet has seven bits: two for the direction (up, right, down, left),
   one for the tile (2 or 4), two for the column and two for the row.
 - New format: ``4x4-…_`` (rows x columns, then any text up to the ``_``), then three base-128 digits
-  per turn. From the lowest bit up, the fields are: direction (2 bits: up, down, left, right), tile
-  (2 bits), column (3 bits), row (3 bits) and thinking time (11 bits).
+  per turn. From the lowest bit up, a turn has two bits for the direction (up, down, left, right),
+  two for the tile, three for the column, three for the row and eleven for the thinking time.
 
 A replay starts at the beginning of a line and ends at a blank line or at the next replay. Line
 breaks within a replay are ignored. Source: the site's own converter,
@@ -17,13 +17,14 @@ github.com/2048Verse/2048-replay-utils.
 **2048EndgameTablebase** replays are binary files in two formats.
 
 - ``.rpl`` files, written by the program's trainer and its analysis, have 25 bytes per turn,
-  little-endian. Each turn has the board (64 bits, 4 bits per rank, the first cell highest), the
-  turn (from the lowest bit: one for the tile, 2 or 4; four for its cell; two for the direction:
-  left, right, up, down) and four success rates. The file ends with a row of constants.
+  little-endian. Each turn starts with a 64-bit board, which has 4 bits per rank and the first cell
+  in the highest bits. The next byte encodes the move, starting at the lowest bit: one bit for the
+  spawned tile (2 or 4), four for the tile's cell and two for the direction (left, right, up, down).
+  Four success rates follow. The file ends with a row of constants instead of a turn.
 
 - ``.vrs`` files, written by the program's player, have 13 bytes per position. Each position has the
-  board, the score (32 bits) and the direction that led to the position (1 to 4 for left, right, up,
-  down; 0 for the first position).
+  board, the score (32 bits) and the direction of the previous move. Directions are numbered 1 to 4
+  for left, right, up and down; the first position has 0.
 
 Smaller boards are embedded in a 4x4 board whose other cells hold 32768. A 4-bit rank cannot
 represent 65536, and two 32768s never merge in this format, so longer games are rejected. Source:
@@ -114,8 +115,7 @@ _HEAD = re.compile(
 )
 _BLANK = re.compile(r"\n[ \t]*\n")
 
-# The digits of the old format are the printable ASCII characters, followed by the characters of
-# code page 850 from 128.
+# The old format's alphabet is printable ASCII, continued by characters 128 to 160 of code page 850.
 _OLD = bytes([*range(32, 127), *range(128, 161)]).decode("cp850")
 _NEW = (
     "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -125,9 +125,8 @@ _NEW = (
 _OLD_DIRECTIONS = (Direction.UP, Direction.RIGHT, Direction.DOWN, Direction.LEFT)
 _NEW_DIRECTIONS = tuple(Direction)
 
-# Replays store thinking times in eight ranges of increasing length, each with its own step. The
-# constants give the step and the maximum of each range in milliseconds. A range starts where the
-# previous range ends.
+# Replays divide thinking times into eight ranges and store longer times in coarser steps.
+# `_STEPS_MS` has the step of each range, and `_MAX_MS` the maximum.
 _STEPS_MS = (1, 3, 12, 48, 192, 768, 3072, 12288)
 _MAX_MS = (255, 1021, 4084, 16336, 65344, 265966, 1050094, 4186606)
 _PAGE_CLOSED = 7, 255
@@ -336,7 +335,8 @@ def _cropped(board: Board, area: _Area) -> Board:
 
 
 def _turns(boards: Sequence[Board], moves: Sequence[_Move], area: _Area) -> Iterator[_WrittenTurn]:
-    # The trainer numbers cells from the last cell, and the analysis from the first cell.
+    # The program's trainer counts cells backwards from the last cell, but its analysis counts
+    # forwards from the first.
     from_last = True
     for ply, ((direction, code), board) in enumerate(zip(moves, boards, strict=False), 1):
         if ply == len(boards):  # no board follows the last turn

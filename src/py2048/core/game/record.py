@@ -40,7 +40,7 @@ from py2048.core.game.turn import (
 from py2048.core.rules import MovePoints, Rules
 
 Replayed = tuple[Board, Turn, int]
-"""The board after a turn, the turn, and the score after the turn."""
+"""``(board, turn, score)``; the board and the score are those after the turn."""
 
 
 @dataclass(frozen=True)

@@ -169,9 +169,8 @@ def outcome_of(rules: Rules, board: Board) -> Outcome:
 def edge_cell(board: Board, direction: Direction) -> Cell | None:
     """Return the empty cell where an `EdgeSpawn` places its tile after a move in `direction`.
 
-    New tiles appear on the edge opposite the direction of the slide. The edge is scanned from the
-    right after Up, from the left after Down, from the top after Left and from the bottom after
-    Right. Returns `None` if that edge is full, which cannot happen after a legal move.
+    The docstring of `EdgeSpawn` describes the order in which cells are tried. Returns `None` if no
+    cell of the edge is empty, which cannot happen after a legal move.
     """
     rows, columns = board.shape
     match direction:

@@ -11,17 +11,17 @@ compiles to machine code::
     @kernel("(uint8[::1], int64)")
     def fill(cells, count): ...
 
-`py2048.engine.jit.disk_cache` stores compiled kernels, `py2048.engine.jit.progress` reports
-compilation progress, and `py2048.engine.jit.numba_parts` adds machine instructions that Numba does
-not emit. The disk cache and a few optimisations use undocumented parts of Numba. If a version of
-Numba lacks the undocumented parts, kernels start more slowly or compile in every process, but
-compute the same results.
+`py2048.engine.jit.disk_cache` stores compiled kernels, and `py2048.engine.jit.progress` reports
+compilation progress. `py2048.engine.jit.numba_parts` adds machine instructions that Numba does not
+emit. The disk cache and a few optimisations depend on Numba's internals. If a Numba release changes
+its internals, kernels start more slowly or compile in every process, but compute the same results.
 
 Without Numba, every kernel runs as plain Python: nothing is compiled, and a hint takes a few tenths
 of a second. ``PY2048_JIT=0`` (or Numba's ``NUMBA_DISABLE_JIT=1``) has the same effect, and
-``NUMBA_BOUNDSCHECK=1`` checks every index. `plain_form` returns a single kernel as plain Python.
+``NUMBA_BOUNDSCHECK=1`` checks every index. To run only one kernel as plain Python, use
+`plain_form`.
 
-Kernels release the GIL, so `together` can run kernels in parallel on several threads. Numba itself
+Kernels release the GIL, so they can run in parallel on several threads (`together`). Numba itself
 is imported when the first kernel is declared.
 """
 
@@ -102,7 +102,7 @@ name.
 """
 
 Use = tuple[str, Callable[[], object]]
-"""A feature that creates kernels on demand: its name, and a function that compiles its kernels."""
+"""The name of a feature that creates kernels on demand, and a function that compiles them."""
 
 HAS_COMPILER = find_spec("numba") is not None
 """Whether Numba is available. The extra ``fast`` installs Numba."""
@@ -154,10 +154,9 @@ def kernel(
             everything it calls, so inlining a large kernel with a single caller saves a fifth of
             the compile time.
         fastmath: Allow reordering of floating-point sums.
-        borrows: Declare that the kernel neither creates nor stores arrays. The compiler then omits
-            reference counting, which can dominate the run time of a kernel with many array
-            arguments. When a kernel with `borrows` is loaded from the cache, Numba's
-            reference-counting runtime is not started.
+        borrows: Promise that the kernel neither creates nor stores arrays. This disables reference
+            counting, which can dominate the run time of a kernel with many array arguments. It also
+            lets cached kernels load without Numba's reference-counting runtime.
     """
     if len(arguments) == 1 and callable(arguments[0]):
         return kernel()(arguments[0])
@@ -235,7 +234,7 @@ def ready(kernel: Any, form: int = 0) -> Any:
 
     Calling the compiled function skips type lookup, which takes Numba 0.05 seconds on the first
     call. Arguments are not checked: arrays of any other type, dimension or layout are
-    misinterpreted. Callers must pass only arrays that they have created.
+    misinterpreted. Do not pass arrays that come from a user.
 
     Args:
         kernel: A kernel with declared signatures.
@@ -262,7 +261,7 @@ def warm_up(progress: Progress | None = None, uses: Sequence[Use] = ()) -> int:
 
     Args:
         progress: Called before each compilation and at the end.
-        uses: Additional compilations, such as those of kernels that a feature creates on demand.
+        uses: Features whose on-demand kernels are also compiled.
 
     Returns:
         The number of compilations.

@@ -1,16 +1,16 @@
 """On-disk cache of compiled kernels, keyed by everything that affects their machine code.
 
 Numba's ``cache=True`` keys a function by its source file, so it misses edits to helpers in other
-files. Numba also never reuses functions that capture another kernel, as most kernels here do. This
-module therefore puts its own cache between the dispatcher and the compiler. The key, `digest_of`,
-covers a function's own code, all kernels it calls and all constants it reads.
+files. Numba also never caches functions that capture another kernel, as most kernels of py2048 do.
+This module therefore replaces Numba's cache with its own. The cache key (`digest_of`) covers a
+function's own code, all kernels it calls and all constants it reads.
 
 A cache file contains machine code, plus LLVM bitcode for inlining the kernel into others. Parsing
 the bitcode is by far the slowest part of loading, and is done only when a caller of the kernel is
 compiled.
 
-This module relies on undocumented parts of Numba. If a Numba version lacks the undocumented parts,
-kernels compile in each process without a cache.
+This module depends on Numba's internals. If a Numba release changes its internals, kernels compile
+in every process without a cache.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class DiskCache:
 
     Files are written under a temporary name and renamed, so no process sees an incomplete file.
     Each file starts with the digest of its content, and damaged files are ignored. While one
-    process compiles a kernel, others wait for its file.
+    process compiles a kernel, other processes wait for the cache file.
     """
 
     def __init__(self, dispatcher: Kernel) -> None:
@@ -77,7 +77,7 @@ class DiskCache:
             self._release()
 
     def flush(self) -> None:
-        """Do nothing, because a changed kernel gets a new cache file."""
+        """Do nothing; Numba calls this method before it recompiles a kernel."""
 
     def _release(self) -> None:
         while self._locks:
@@ -98,9 +98,8 @@ class DiskCache:
                 self._locks[path] = lock
                 return None
             lock.release()
-        # Numba's own cache refreshes the context, which imports half of Numba and takes 0.2 to 0.4
-        # s. Only kernels that hash strings need a refreshed context. Only kernels that count
-        # references to arrays need Numba's runtime.
+        # Refreshing Numba's context imports half of Numba and takes 0.2 to 0.4 s, but only kernels
+        # that hash strings need it. Only kernels with reference counting need Numba's runtime.
         if b"_Py_HashSecret" in data:
             context.refresh()
         elif b"NRT_" in data:
@@ -174,9 +173,9 @@ class FileLock:
 
 
 def _stub_bitcode(bitcode: bytes) -> bytes:
-    """Return bitcode that defines functions with the same names, but with bodies that crash.
+    """Replace the function bodies in LLVM bitcode with a trap.
 
-    Numba only reads the names from this bitcode, and never links or runs it.
+    Numba reads the function names from the result, but never links or runs it.
     """
     binding = importlib.import_module("llvmlite.binding")
     functions = binding.parse_bitcode(bitcode).functions
@@ -190,7 +189,7 @@ def _stub_bitcode(bitcode: bytes) -> bytes:
 def _link_later(library: Any, bitcode: bytes) -> None:
     """Delay parsing the bitcode of `library` until another library links it."""
     parse = importlib.import_module("llvmlite.binding").parse_bitcode
-    # A version of Numba without this method might link wrong code, so stop here.
+    # Without `_get_module_for_linking`, Numba would link the stub bitcode.
     assert callable(library._get_module_for_linking)
     library._get_module_for_linking = cache(partial(parse, bitcode))
 
@@ -268,8 +267,8 @@ def name_of(function: FunctionType) -> str:
 def make_name_unique(function: FunctionType) -> None:
     """Rename a closure so that all kernels created by the same factory have different names.
 
-    The compiler names machine code after the Python function. Two cached kernels from one factory
-    would otherwise share a name, and one could call the other's code.
+    The compiler names machine code after the Python function. If two cached kernels from one
+    factory had the same name, a caller could run the wrong kernel.
     """
     contents = [cell.cell_contents for cell in function.__closure__ or ()]
     if not contents:
@@ -328,7 +327,7 @@ def _code_parts(code: CodeType, docstring: str = "") -> Iterator[str]:
 
 
 def _text_of(value: Any) -> str:
-    """Return a string that describes a value; different values have different strings.
+    """Return a string that identifies a value by its content.
 
     By default, the `repr` of an object contains the object's address. A kernel that captures an
     object without a `repr` of its own is compiled in every process, which is slow but correct.

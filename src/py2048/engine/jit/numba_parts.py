@@ -65,7 +65,7 @@ def processor() -> tuple[str, str]:
 Scalar = TypeVar("Scalar")
 
 SLOW_TO_GATHER = "bdver4", "znver1", "znver2"
-"""CPUs that take hundreds of cycles for the instruction that `gather_bits` uses."""
+"""CPUs on which `gather_bits` takes hundreds of cycles."""
 
 
 @cache
@@ -220,9 +220,8 @@ def memory_at(dtype: Any, address: Int, count: Int) -> NDArray[Any]:
 def address_of(array: NDArray[Any]) -> int:
     """Return the address of an array's memory.
 
-    `memory_at` can view this memory as an array of another type.
-
-    A kernel that uses ``array.view`` loads part of Numba's compiler, even if the kernel is cached.
+    Pass the address to `memory_at` to view the array as another type. Avoid ``array.view`` in
+    kernels, because it loads part of Numba's compiler even if the kernel is cached.
     """
     return int(array.ctypes.data)
 

@@ -19,13 +19,16 @@ from py2048.core.language import _
 from py2048.engine.jit.numba_parts import Kernel, is_kernel, numba_module
 
 PAUSE_S = 3.0
-"""Pause in seconds after which the next compilation starts a new progress report."""
+"""Seconds without compilation after which progress starts again at 0."""
 
 FIXED_WEIGHT = 25_000.0
-"""The part of a kernel's weight (estimated compile time) that does not depend on its size."""
+"""Estimated compile time of an empty kernel, in the relative units of `_weights`."""
 
 MIN_WEIGHT = 3_000_000.0
-"""Minimum total weight in a progress report; small kernels often precede a large one."""
+"""Minimum total weight of a progress report.
+
+Without a minimum, small kernels that compile first would fill the progress bar.
+"""
 
 
 class NotReadyError(Exception):
@@ -132,7 +135,7 @@ def check(kernel: Kernel) -> None:
 
 
 def note_loaded(kernel: Kernel) -> None:
-    """Mark a kernel loaded from the cache, and the kernels that it calls, as done."""
+    """Count a kernel loaded from the cache and its callees as compiled."""
     _work.note_loaded(kernel)
 
 
@@ -169,7 +172,7 @@ def _weights(kernel: Kernel) -> dict[int, float]:
     """Return relative compile-time estimates for `kernel` and its callees, keyed by id.
 
     LLVM optimises a kernel together with all kernels that it calls. The exponent was fitted to
-    measured compilations of search and training.
+    measured compile times of the search and training kernels.
     """
     calls: dict[int, list[int]] = {}
     sizes: dict[int, int] = {}
