@@ -162,8 +162,8 @@ class PlaysGames(Protocol):
         """Play the game of each seed to the end.
 
         Each result equals that of a `Game` with this seed in which a new player chooses every move.
-        It does not depend on the other seeds. If `seeds` is empty, the player only loads its files
-        and compiles its kernels.
+        Results do not depend on the other seeds. If `seeds` is empty, the player only loads its
+        files and compiles its kernels.
         """
 
 

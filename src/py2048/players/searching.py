@@ -216,7 +216,7 @@ class HeuristicPlayer(SearchPlayer):
 def evaluation_by(
     evaluation: str, weights: str, *, is_deep: bool = False
 ) -> Callable[[Rules], Network | Heuristic]:
-    """Return a function that selects the leaf evaluation for rules by the player's options.
+    """Return a function that selects the leaf evaluation for rules, based on player options.
 
     Raises:
         PlayerError: If the options contradict each other.

@@ -11,8 +11,8 @@ one to three shifts.
 
 All weights are in one array, ordered by stage and then by tuple. The `stride` between consecutive
 weights is 1 in finished networks and larger during training. Weights are float32, or int16 in
-quantised networks. During training, a weight of 0 in a later stage has not been learned yet. It is
-replaced by the same weight of an earlier stage, which is called *promotion*.
+quantised networks. During training, a weight of 0 in a later stage has not been learned yet.
+Kernels then use the same weight from an earlier stage, which is called *promotion*.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class PackedBoardSpec(NamedTuple):
     shifts: NDArray[np.uint64]
     """Right shift for each run of a tuple's cells, uint64 `[tuples, parts]`."""
     masks: NDArray[np.uint64]
-    """Mask that selects each run after the shift, uint64 `[tuples, parts]`."""
+    """Mask that selects a run of cells after the shift, uint64 `[tuples, parts]`."""
     offsets: NDArray[np.uint64]
     """Index of each tuple's first weight, uint64 `[tuples]`."""
     known: Word

@@ -38,8 +38,8 @@ class Heuristic:
         monotonicity_power: Exponent of the monotonicity penalty.
         sum_weight: Weight of the penalty for each tile, ``sum_weight * rank**sum_power``.
         sum_power: Exponent of the tile penalty.
-        base: Constant value of each line. It determines the cost of losing, because a board without
-            legal moves has the value 0.
+        base: Constant value of each line. A larger base makes losing more costly, because a board
+            without legal moves has the value 0.
     """
 
     empty: tuple[float, float] = (17.0, 18.3)

@@ -15,7 +15,7 @@ Tuple = tuple[int, ...]
 """The cells of a tuple in ascending order, numbered row by row."""
 
 Code = tuple[tuple[int, tuple[tuple[int, int], ...]], ...]
-"""Constants of each tuple: index of its first weight, shift and mask of each run of cells."""
+"""For each tuple, the offset of its weights, and the shift and mask of each run of cells."""
 
 PACKED_RANKS = 16
 MAX_WEIGHTS = 2**32
@@ -25,7 +25,7 @@ MAX_STAGE = 2**62
 
 # A tuple can be written as any of its eight symmetric images. The images are equivalent, but each
 # orders the weights differently in memory. The images chosen here keep frequently used weights on a
-# few memory pages. They made training with six tuples 40 % faster than the images in the papers.
+# few memory pages. Training with six tuples was 40 % faster than with the images in the papers.
 YEH_4X6 = "abcdef 4567ab 9abdef 569ade"
 """Tuples from Yeh et al., "Multistage temporal difference learning for 2048-like games", 2016."""
 

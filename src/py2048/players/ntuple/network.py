@@ -42,7 +42,7 @@ NEVER = np.int64(2**62)
 """A number larger than the points of any slide and the tile sum of any board."""
 
 PREFETCH_SUM = 512
-"""How far in advance a late-game band is unpacked, in tile sum; about 230 moves."""
+"""Bands are unpacked this far below their minimum tile sum, about 230 moves in advance."""
 
 MAX_RANK = 31
 """Largest rank that networks accept on a board."""
@@ -61,7 +61,7 @@ MAX_RELATIVE_OVERESTIMATE = 0.5
 CERTAIN_SHARE = 0.99
 """Minimum share of games that must reach a tile for the tile to count as certain."""
 START = 2
-"""`StageRecord.tile` for the opening, while all tiles are too small for their own stages."""
+"""Value of `StageRecord.tile` for stages before the first large tile."""
 
 
 # --- weights that are unpacked when they are needed ----------------------------------------------
@@ -147,7 +147,7 @@ class LazyTable:
                 threading.Thread(target=self._unpack_briefly, args=[number], name=UNPACKING).start()
 
     def _unpack_briefly(self, number: int) -> None:
-        # Errors in damaged parts are ignored here. The search that uses the part raises them.
+        # If the part is damaged, the search that uses it raises the error.
         with suppress(WeightsError), self.holding([number]):
             pass
 
@@ -284,7 +284,7 @@ class Bands:
         return found
 
     def bands_of_boards(self, boards: Bytes) -> list[int]:
-        """Return the numbers of the bands that some boards, uint8 `[n, cells]`, may belong to."""
+        """Return the numbers of the bands that may be needed for boards, uint8 `[n, cells]`."""
         if 1 << int(boards.max(initial=0)) < self.bands[0].tile:
             return []
         tiles = tiles_of(boards)
@@ -349,7 +349,7 @@ class Bands:
 
 
 class StageRecord(NamedTuple):
-    """How many points games gained from a stage onwards, and what the network predicted.
+    """Actual and predicted points of games, counted from the start of a stage.
 
     Attributes:
         tile: Largest tile of the stage.

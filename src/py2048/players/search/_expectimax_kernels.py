@@ -196,7 +196,7 @@ def make_spawn_kernels(parts: Parts) -> Kernels:
     def following(
         after: Board, cell: Int, number: Int, context: SearchContext
     ) -> tuple[np.int64, np.int64]:
-        """Return the cell and the tile number of the next possible spawn, or -1 as the cell."""
+        """Return the cell and the tile number of the next possible spawn, or (-1, 0)."""
         if number + 1 < context.tiles:
             return np.int64(cell), np.int64(number + 1)
         if context.edge_length > 0:
@@ -356,7 +356,7 @@ class SearchParams(NamedTuple):
     max_cost: Int
     """Maximum path cost."""
     node_limit: Int = UNLIMITED_NODES
-    """Maximum number of nodes in a single pass. A pass that needs more is aborted."""
+    """Maximum number of nodes in a single pass, which is then aborted."""
     budget: Int = 0
     """Node budget for iterative deepening, or 0 to search in a single pass."""
     is_timed: Int = 0
@@ -399,8 +399,8 @@ def record_move(params: SearchParams, spent: float, breadth: float, context: Sea
 def tree_breadth(nodes: float, cost: Int, context: SearchContext) -> float:
     """Estimate the breadth of a search tree: log2 of its node count at cost limit 0.
 
-    The estimate extrapolates from a search with a higher cost limit. It assumes that log2 of the
-    node count grows by `context.growth` per cost unit.
+    The estimate extrapolates from a search with a higher cost limit. The extrapolation assumes that
+    log2 of the node count grows by `context.growth` per cost unit.
 
     Args:
         nodes: Number of nodes at the cost limit `cost`.
@@ -461,8 +461,8 @@ def next_cost_limit(
 def time_factor(points: Points, values: Values, current: Values) -> float:
     """Return the factor by which to scale the time budget of an easy or hard move.
 
-    A move is easy if the best direction is clearly ahead of the second best (`EASY_MOVE_LEAD`). It
-    is hard if the best direction changed in the latest iteration.
+    A move is easy if the best direction is clearly ahead of the second best (`EASY_MOVE_LEAD`). A
+    move is hard if the best direction changed in the latest iteration.
 
     Args:
         points: Points of each slide, -1 if illegal.

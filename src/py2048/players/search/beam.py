@@ -47,7 +47,8 @@ CHECKPOINT_MOVES = 512
 
 # --- kernels -------------------------------------------------------------------------------------
 
-# Boards are row-major ranks, uint8 `[cells]`. The value of a board is a sum of table entries.
+# Boards are row-major ranks, uint8 `[cells]`. Board values are sums of entries in the tables of
+# `BeamSpec`.
 
 Indices = NDArray[np.uint16]
 Counts = NDArray[np.int64]
@@ -111,7 +112,7 @@ def hash_of(cells: Cells, hash_words: Words) -> np.uint64:
 
 @kernel(inline=True, borrows=True)
 def value_of(cells: Cells, spec: BeamSpec) -> float:
-    """Return the value of a board; boards with higher values are better."""
+    """Return the heuristic value of a board; higher is better."""
     value, neighbours = 0.0, spec.neighbours
     for cell in range(cells.size):
         value += spec.cell_values[cell, cells[cell]]
@@ -359,7 +360,7 @@ def beam_search(board: Board, rules: Rules, *, width: int, depth: int) -> tuple[
 class BeamPlanner:
     """A plan for a deterministic game, extended step by step.
 
-    The plan is the longest line of moves found so far. It never gets shorter, and moves that have
+    The plan is the longest line of moves found so far, so it never gets shorter. Moves that have
     been taken are final. Searches extend a separate trial line, which replaces the plan as soon as
     it is longer.
 

@@ -45,7 +45,7 @@ MAX_INDICES, MAX_PARTS, MAX_STAGES, MAX_BANDS = 1024, 16, 16, 32
 """Limits for networks: active weights, cells per tuple, stages and bands."""
 
 COSTS_PER_BIT = 4
-"""Cost units per bit of improbability (-log2 of the probability); path costs are whole numbers."""
+"""Number of cost units per bit of a path's improbability (-log2 of its probability)."""
 MOVE_COST = COSTS_PER_BIT
 """Cost of each ply, which limits the length of paths even without random spawns."""
 NODE_GROWTH, DETERMINISTIC_NODE_GROWTH = 0.78, 1.58
@@ -109,7 +109,7 @@ class SearchContext:
     per_move: Double
     is_endless: Long  # Whether no tile ends the game.
     ending_mask: ULong  # Bit set of the ranks that end the game or the band.
-    min_ending_points: Long  # Slides with fewer points cannot end the game.
+    min_ending_points: Long  # Minimum points of a slide that can end the game.
     win_value: Double  # Value of a board with a tile that ends the game or band.
     max_rank: ULong  # Largest rank that the evaluation distinguishes.
 
@@ -146,7 +146,7 @@ class SearchContext:
     node_limit: Long  # Maximum of `nodes` in this iteration.
     node_shares: Annotated[Doubles, np.float64, 4]  # Relative node budget of each root move.
     breadth: Double  # `tree_breadth` of the last move, or 0 if unknown.
-    overrun: Double  # Time that recent moves used beyond their budgets, in budgets.
+    overrun: Double  # Time overrun of recent moves, as a multiple of the budget per move.
     cuts: Long  # Number of paths pruned in this iteration.
     generation: Long  # Incremented for each root move, to empty the transposition table.
     arena: Annotated[Cells, np.uint8, ARENA_SLOTS, MAX_CELLS]

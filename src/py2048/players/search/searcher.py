@@ -95,7 +95,7 @@ class Searcher:
         band_code: Code = ()
         weights: Any = np.zeros(1, np.float32)
         if network:
-            # On 4x4 boards, int16 weights are faster. For other boards, they are converted to
+            # On 4x4 boards, int16 weights are faster. Weights for other boards are converted to
             # float32, so that kernels are compiled for only one type.
             if kind != "4x4" and network.layout.weights <= MAX_FLOAT_WEIGHTS:
                 evaluation = network = replace(network, table=network.weights, step=1.0)

@@ -2,7 +2,7 @@
 
 A layer holds all boards with the same tile sum. A board is identified by its *key*: its smallest
 symmetric image, scrambled by a bijection on the bits of the packed board. Scrambling distributes
-the keys uniformly, so a key's highest bits locate it with about two memory accesses, and threads
+the keys uniformly. Finding a key by its highest bits takes about two memory accesses, and threads
 with equal ranges of keys have equal amounts of work.
 
 If spawns are deterministic, afterstates already include the spawn. With deterministic spawns,

@@ -7,9 +7,8 @@ tables store no boards.
 
 The *code* of a filling consists of the ranks on its cells, four bits each, with the first cell in
 the lowest bits. The lower half of a code is called its *tail*, and the upper half its *head*.
-Fillings with the same sum are sorted by head and numbered consecutively. To find a filling's
-number, the kernels look up the number of the first filling with the same head, and add the rank of
-the tail among all tails with the same sum.
+Fillings with the same sum are sorted by head and numbered consecutively. A filling's number is the
+sum of two table entries: the number at which its head starts, and the offset of its tail.
 
 Chances are integers in units of 1 / `CHANCE_ONE`, so their sums are exact in any order.
 """
@@ -66,14 +65,14 @@ class TableSpec(NamedTuple):
             runs, 2]`.
         numbers: Maps a 16-bit mask of the large tiles' cells to the number of the arrangement, or
             to `NOT_IN_FORMATION`.
-        turns: Maps the same mask to the symmetry that turns a board into its numbered arrangement,
-            encoded as in `turned`.
+        turns: Maps a mask of the large tiles' cells to the symmetry that turns the board into its
+            numbered arrangement. Symmetries are encoded as in `turned`.
         inside: Mask of all cells in a code.
         head: Number of bits by which a code is shifted right to get its head.
         tail: Mask that extracts the tail of a code.
         ranks: Index of each tail in a sorted list of all tails with the same sum.
         tails: Tails, sorted by sum.
-        firsts: Where the tails of each sum start in `tails`. The index is half the sum.
+        firsts: Index in `tails` of the first tail with each sum; indexed by half the sum.
     """
 
     lines: Words
@@ -97,8 +96,8 @@ class TableLayer(NamedTuple):
     Attributes:
         fillings: Number of fillings.
         heads: Heads, ascending.
-        rests: Half the tile sum that is left for the tail, for each head.
-        starts: Number of the first filling with each head.
+        rests: Tile sum left for the tails of each head, halved.
+        starts: Number of the first filling for each head.
     """
 
     fillings: np.int64
@@ -114,7 +113,7 @@ class Successors(NamedTuple):
         rank: Rank of the tile.
         chance: Probability of the tile.
         fillings: Number of fillings in this layer.
-        starts: Number of the first filling with each head.
+        starts: Number of the first filling for each head.
         chances: Chance of success from each position in this layer.
     """
 
@@ -237,8 +236,8 @@ def expect(
     Boards that no slide can produce, and boards that contain the target, get a chance of 0.
 
     Args:
-        first: Start of the range to compute. The range counts pairs of an arrangement and a head,
-            in the order ``arrangement * heads + head``.
+        first: First pair of an arrangement and a head to process, as the number ``arrangement *
+            heads + head``.
         last: End of the range.
         layer: The layer.
         spec: The formation.
@@ -288,7 +287,7 @@ def choose(
     """Write each position's chance under its best move, or 0 if no move is legal.
 
     Args:
-        first: Start of the range, numbered as in `expect`.
+        first: Start of the range; see `expect`.
         last: End of the range.
         layer: The layer.
         spec: The formation.

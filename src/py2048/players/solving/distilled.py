@@ -159,8 +159,8 @@ class Retrieval:
 
     Hashing a key selects some bits within a 64-bit window of a table. The key's value is the XOR of
     the selected bits. The table solves a system of linear equations with one equation per key [1],
-    and needs only a few percent more bits than keys. It is solved separately for parts of a few
-    thousand keys. Keys that are not in the map yield pseudorandom bits.
+    and needs only a few percent more bits than keys. Parts of a few thousand keys are solved
+    separately. Keys that are not in the map yield pseudorandom bits.
 
     [1] Dillinger & Walzer, "Ribbon filter: practically smaller than Bloom and Xor", 2021.
 
@@ -252,8 +252,8 @@ class FilterPlan:
 
     Attributes:
         leads: Thresholds of the predictor's lead, ascending, int32.
-        bits: Number of filter bits for leads between two thresholds, uint8. With 0 bits, every
-            board needs a stored decision.
+        bits: Number of filter bits for leads between two thresholds, uint8. If it is 0, the file
+            stores a decision for every board with such a lead.
     """
 
     leads: Leads

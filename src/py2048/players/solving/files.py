@@ -2,7 +2,7 @@
 
 An array file's name ends with the array's length and CRC-32. Files are written atomically.
 Solutions and tables are single files that begin and end with a magic number. The footer, which
-precedes the second magic number, consists of JSON data, its CRC-32 and its length. The last two are
+precedes the second magic number, consists of JSON data, followed by its CRC-32 and its length as
 8-byte little-endian integers.
 """
 

@@ -31,11 +31,9 @@ Mask = int
 class Formation:
     """The cells on which the large tiles stay while a smaller tile is built.
 
-    Large tiles are interchangeable and never merge. A position is lost if:
-
-    - no move is legal,
-    - a slide moves a locked tile, so that no arrangement in `locks` remains, or
-    - the sum of the small tiles after a slide exceeds the target by more than `slack`.
+    Large tiles are interchangeable and never merge. A position is lost if no move is legal, or if a
+    slide breaks the formation. A slide breaks the formation if the large tiles then match no
+    arrangement in `locks`, or if the small tiles sum to more than the target plus `slack`.
 
     Attributes:
         name: Name of the formation.

@@ -151,8 +151,8 @@ class Positions:
     def _runs(self) -> NDArray[np.uint64]:
         """Return the masks and shifts that unpack a code onto the board.
 
-        The result is uint64 `[arrangements, runs, 2]`. Cells between the same two large tiles are
-        shifted together. Each pair contains the mask of their bits in the code, and the left shift.
+        The result is uint64 `[arrangements, runs, 2]`, with a mask and a left shift for each run of
+        adjacent cells.
         """
         found = []
         for mask in self._number_of:

@@ -1,12 +1,13 @@
 """Distributed solver, which splits layers into shards on a shared file system.
 
 The keys of a layer are split into equal ranges, called *shards*. The solver runs two kinds of
-tasks, which only read complete files:
+tasks, which only read complete files.
 
-- A forward task collects a shard's boards from the successors that earlier layers found. It writes
-  these boards and their own successors.
-- A backward task computes a shard's values. It also writes *answers*, which give these values to
-  the earlier shards that found the boards as successors.
+A forward task collects a shard's boards from the successors that earlier layers found. It writes
+these boards and their own successors.
+
+A backward task computes a shard's values. Values that earlier shards need are written to *answers*
+files.
 
 Tasks read and write files sequentially, keep only one shard in memory, and can be retried on any
 machine of the pool. Files are written atomically. The values are bit-for-bit identical to those of
@@ -136,14 +137,14 @@ class Edge(NamedTuple):
 
     @property
     def found(self) -> str:
-        """Name of the files of successors' keys that the source layer's shards write."""
+        """Name of the files in which the source layer's shards store their successors' keys."""
         return f"found-{self.target.total}-{self.source.total}"
 
     @property
     def answers(self) -> str:
-        """Name of the files of successors' values that the target layer's shards write.
+        """Name of the files in which the target layer's shards store the values of successors.
 
-        A header of int64 offsets locates the values for each shard of the source layer.
+        Each file starts with int64 offsets, which locate the values for each shard that needs them.
         """
         return f"answers-{self.target.total}-{self.source.total}"
 
@@ -429,7 +430,7 @@ class _ShardedSolver:
     # --- values backward -------------------------------------------------------------------------
 
     def _evaluate(self, layer: LayerName) -> None:
-        """Compute a layer's values, unless all files derived from them already exist."""
+        """Compute a layer's values, unless all files that need them already exist."""
         files, edges = self._files, self._plan.edges_from(layer)
         asking = [edge for edge in self._plan.edges_to(layer) if files.of(str(edge.source))]
         # Values of afterstates are stored only in answers files, which are deleted after use.
@@ -442,7 +443,7 @@ class _ShardedSolver:
             files.drop(edge.answers)
 
     def _missing_successors(self, edge: Edge) -> list[Task]:
-        """Return tasks that write missing files of successors again."""
+        """Return tasks that restore missing files of successors."""
         keys = self._files.of(str(edge.source))
         return [
             partial(find_again, self._plan, Shard(edge.source, at, len(keys)), edge, keys[at])
@@ -452,7 +453,7 @@ class _ShardedSolver:
     def _evaluations(
         self, layer: LayerName, edges: Sequence[Edge], asking: Sequence[Edge], last: str
     ) -> list[Task]:
-        """Return a backward task for each shard that has no file named `last`."""
+        """Return a backward task for each shard whose file named `last` is missing."""
         files, keys = self._files, self._files.of(str(layer))
         earlier = {edge: files.of(edge.found) for edge in asking}
         return [
@@ -474,7 +475,7 @@ class _ShardedSolver:
             self._files.add(paths)
 
     def _count(self, totals: Sequence[int]) -> tuple[list[LayerCount], float]:
-        """Count the boards in each layer; also return the largest absolute value."""
+        """Count the boards in each layer; also return the largest absolute value of a board."""
         files, counts, largest = self._files, list[LayerCount](), 0.0
         pairs = [
             list(zip(files.of(f"before-{total}"), files.of(f"values-{total}"), strict=True))

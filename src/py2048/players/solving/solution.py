@@ -66,7 +66,7 @@ class StartValue:
     """Value of a starting position.
 
     Attributes:
-        board: A starting board, chosen from its symmetric images.
+        board: A starting board, which stands for all its symmetric images.
         chance: Probability that a game starts with this board or any of its images.
         value: The value of this position under perfect play. If games are scored by the board's
             tile sum, the starting tiles count towards the value.

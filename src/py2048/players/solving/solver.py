@@ -1,9 +1,8 @@
 """Solve games exactly: enumerate boards layer by layer, then evaluate them backward.
 
-A layer holds all boards with the same tile sum. A slide keeps the sum, and a new tile increases it,
-so the solver finds the boards of a layer from layers with smaller sums, and their values from
-layers with larger sums. Each step depends only on complete layers, so an interrupted run can be
-resumed.
+A layer holds all boards with the same tile sum. A slide keeps the sum, and a new tile increases it.
+Boards are therefore found from layers with smaller sums, and values are computed from layers with
+larger sums. Each step depends only on complete layers, so an interrupted run can be resumed.
 
 The layers are called *ages* in Kaneko & Yamashita, "Strongly Solving 2048 4x3", 2025,
 arXiv:2510.04580.

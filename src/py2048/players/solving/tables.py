@@ -49,7 +49,7 @@ MIN_POSITIONS_PER_THREAD = 1 << 14
 """Minimum number of positions per thread; with fewer, a thread costs more time than it saves."""
 
 MIN_CHANCE = 0.5
-"""Results with lower chances are discarded, because leaving the formation may be better."""
+"""Minimum chance of a result, below which leaving the formation may be better."""
 
 
 class EndingTable:
@@ -201,7 +201,7 @@ class EndingTable:
         return views
 
     def _views(self, board: Board) -> list[tuple[int, int]]:
-        """Return all packed boards and symmetries that match a board to the formation."""
+        """Return the packed boards and symmetries that fit a board into the formation."""
         return [
             (packed, turn)
             for packed in self._masked(board)
@@ -310,9 +310,9 @@ class Ending(NamedTuple):
     """A table's answer for a board.
 
     A move that breaks the formation has the chance 0, although the game may still reach the target.
-    In a test, a search played on from boards whose best move had a chance of 0.9 or more. It
-    reached the target after 97 % of the best moves, and after 38 % of the moves that break the
-    formation.
+    In a test, a search played on from boards whose best move had a chance of 0.9 or more. The
+    search reached the target after 97 % of the best moves, and after 38 % of the moves that break
+    the formation.
 
     Attributes:
         table: Name of the table, such as ``L3-256``.
