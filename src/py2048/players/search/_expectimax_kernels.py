@@ -356,7 +356,7 @@ class SearchParams(NamedTuple):
     max_cost: Int
     """Maximum path cost."""
     node_limit: Int = UNLIMITED_NODES
-    """Maximum number of nodes in a single pass, which is then aborted."""
+    """Node limit of a single pass. A pass that exceeds the limit is aborted."""
     budget: Int = 0
     """Node budget for iterative deepening, or 0 to search in a single pass."""
     is_timed: Int = 0

@@ -430,7 +430,7 @@ class _ShardedSolver:
     # --- values backward -------------------------------------------------------------------------
 
     def _evaluate(self, layer: LayerName) -> None:
-        """Compute a layer's values, unless all files that need them already exist."""
+        """Compute a layer's values, unless they have already been written."""
         files, edges = self._files, self._plan.edges_from(layer)
         asking = [edge for edge in self._plan.edges_to(layer) if files.of(str(edge.source))]
         # Values of afterstates are stored only in answers files, which are deleted after use.
