@@ -29,7 +29,7 @@ class BeamPlayer:
         self._last_choice: tuple[Rules, Board, Direction] | None = None
 
     def choose(self, game: Game) -> Direction:
-        """Return the next planned move; make a new plan if the game has left the current plan.
+        """Return the next planned move; make a new plan if the game has deviated from the old one.
 
         Raises:
             PlayerError: If the rules are not deterministic, or a move costs points.
@@ -71,7 +71,7 @@ class BeamPlayer:
     def _points_after(self, game: Game, direction: Direction) -> float:
         rules, board = game.rules, game.board
         first = turn_of(rules, board, direction).board
-        score = before = board.sum  # the score so far, if the score is the board's sum
+        score = before = board.sum  # the current score if games are scored by tile sum
         for move in (direction, *beam_search(first, rules, width=self._width, depth=RATING_DEPTH)):
             turn = turn_of(rules, board, move)
             board = turn.board

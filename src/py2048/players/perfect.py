@@ -77,7 +77,7 @@ class PerfectPlayer(ChoosesBest):
             raise PlayerError(f"perfect: {error}") from None
         if self._goal.tile is None:
             return values
-        # If the goal's tile has been reached, there are no values, and all moves are equally good.
+        # After the goal is reached, the solution has no values, because all moves are equally good.
         chances = values or dict.fromkeys(game.legal_directions(), 1.0)
         return {direction: 100 * chance for direction, chance in chances.items()}
 
@@ -91,7 +91,7 @@ class PerfectPlayer(ChoosesBest):
         return Meaning(Unit.POINTS, self.name, is_exact=True)
 
     def _moves(self, rules: Rules) -> DistilledMoves | None:
-        """Return the bundled best moves, or None if the player has another goal or its own file."""
+        """Return the bundled best moves, or None if the goal or file option rules them out."""
         if self._goal.tile is not None or self._serves(rules):
             return None
         try:

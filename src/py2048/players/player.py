@@ -21,7 +21,7 @@ class Unit(StrEnum):
     POINTS = "points"
     """Expected future points if `Meaning.policy` plays the rest of the game.
 
-    If the score is the board's sum, the points are the expected increase of the sum.
+    If games are scored by the board's tile sum, the points are the expected increase of this sum.
     """
     CHANCE = "chance"
     """Probability of reaching a tile, from 0 to 1."""
@@ -30,12 +30,12 @@ class Unit(StrEnum):
 
 
 class Chance(NamedTuple):
-    """How many of the recorded games that reached a position's stage also reached a larger tile.
+    """Share of recorded games that reached a larger tile from a similar position.
 
     Attributes:
         tile: The next large tile (see `StageRecord.next_tile`).
         made: Number of games that reached the tile.
-        games: Number of games that reached the stage.
+        games: Number of games that reached the position's stage.
     """
 
     tile: int
@@ -44,7 +44,7 @@ class Chance(NamedTuple):
 
 
 class Meaning(NamedTuple):
-    """Meaning of a player's values for a position, and statistics of the position's stage.
+    """What a player's values for a position mean, with statistics from recorded games.
 
     Attributes:
         unit: Unit of the values.
@@ -126,7 +126,7 @@ class FinishedGame(NamedTuple):
 
 
 class ResignedError(PlayerError):
-    """Raised by a player that resigns. Tournaments count the score reached so far."""
+    """Raised by a player to resign. In a tournament, the score reached so far counts."""
 
 
 class Usage(NamedTuple):
@@ -161,9 +161,9 @@ class PlaysGames(Protocol):
     def play_games(self, rules: Rules, seeds: Sequence[int]) -> Sequence[FinishedGame]:
         """Play the game of each seed to the end.
 
-        The result for a seed is the same as that of a `Game` with this seed in which a new player
-        chooses every move. The other seeds do not affect the result for a seed. If `seeds` is
-        empty, the player only loads its files and compiles its kernels.
+        Each result equals that of a `Game` with this seed in which a new player chooses every move.
+        Results do not depend on the other seeds. If `seeds` is empty, the player only loads its
+        files and compiles its kernels.
         """
 
 

@@ -106,8 +106,8 @@ class SearchPlayer(ChoosesBest):
     def meaning(self, game: Game) -> Meaning:
         """Return the meaning of the values, based on the network's stage records.
 
-        The policy is always the network without search. A search looks only a few moves ahead. The
-        values of its leaves come from the same network, so they assume play without search.
+        The policy is the network without search, even for deep searches, because the network's
+        values at the leaves assume play without search.
         """
         evaluation = self._evaluation_for(game.rules)
         records = evaluation.records if isinstance(evaluation, Network) else None
@@ -216,7 +216,7 @@ class HeuristicPlayer(SearchPlayer):
 def evaluation_by(
     evaluation: str, weights: str, *, is_deep: bool = False
 ) -> Callable[[Rules], Network | Heuristic]:
-    """Return a function that maps rules to the leaf evaluation that a player's options select.
+    """Return a function that selects the leaf evaluation for rules, based on player options.
 
     Raises:
         PlayerError: If the options contradict each other.

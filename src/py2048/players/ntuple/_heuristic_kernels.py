@@ -26,7 +26,7 @@ ONE = np.uint64(1)
 class Terms(NamedTuple):
     """Lookup tables of a heuristic for one board shape, in points.
 
-    If a table has two rows, the first row applies to edge lines and the second to inner lines.
+    Tables with two rows have one row for edge lines and one for inner lines.
     """
 
     empty: NDArray[np.float64]

@@ -1,19 +1,18 @@
 """Compiled n-tuple networks: kernels that compute a board's weight indices and sum the weights.
 
-There are two representations of boards, with the same operations. A packed board is a uint64 array
-`[2]` of two words, which hold the low four bits and the fifth bit of each rank, as in
-``engine/_board_kernels.py``. All other boards are uint8 arrays `[cells]` with the rank of each
+Boards have two representations, with the same operations. Packed boards are uint64 arrays `[2]`:
+the first word holds the low four bits of each rank, and the second word holds the fifth bits (see
+``engine/_board_kernels.py``). All other boards are uint8 arrays `[cells]` with the rank of each
 cell.
 
 A tuple is a set of cells. On packed boards, a tuple's weight index consists of the nibbles of its
 cells, in ascending order. One shift extracts a run of adjacent cells, so a tuple of six cells takes
 one to three shifts.
 
-All weights are in one array, ordered by stage and then by tuple. Consecutive weights are `stride`
-numbers apart. In a finished network, the stride is 1; in training it is larger. Weights are
-float32, or int16 in quantised networks. During training, a weight of 0 in a later stage means that
-the weight has not been learned yet. Training then uses the corresponding weight of the previous
-stage (*promotion*).
+All weights are in one array, ordered by stage and then by tuple. The `stride` between consecutive
+weights is 1 in finished networks and larger during training. Weights are float32, or int16 in
+quantised networks. During training, a weight of 0 in a later stage has not been learned yet.
+Kernels then use the same weight from an earlier stage, which is called *promotion*.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ BITS = 8
 
 
 class PackedBoardSpec(NamedTuple):
-    """The shape, line tables and network tuples for packed boards."""
+    """Board shape, slide tables and network tuples, for packed boards."""
 
     rows: Word
     columns: Word
@@ -69,9 +68,9 @@ class PackedBoardSpec(NamedTuple):
     down: Table
     """Lookup table with the slides of all possible columns."""
     shifts: NDArray[np.uint64]
-    """Right shift of each part of an index, uint64 `[tuples, parts]`."""
+    """Right shift for each run of a tuple's cells, uint64 `[tuples, parts]`."""
     masks: NDArray[np.uint64]
-    """Mask for each part of an index, applied after the shift, uint64 `[tuples, parts]`."""
+    """Mask that selects a run of cells after the shift, uint64 `[tuples, parts]`."""
     offsets: NDArray[np.uint64]
     """Index of each tuple's first weight, uint64 `[tuples]`."""
     known: Word
@@ -79,7 +78,7 @@ class PackedBoardSpec(NamedTuple):
 
 
 class CellBoardSpec(NamedTuple):
-    """The shape of boards stored with one rank per cell, and the network's tuples for them."""
+    """Board shape and network tuples, for boards with one array entry per cell."""
 
     rows: Int
     columns: Int
@@ -87,8 +86,7 @@ class CellBoardSpec(NamedTuple):
     ranks: Word
     """Number of ranks that have their own weights, including the empty cell."""
     places: NDArray[np.int64]
-    """The cells that determine each index, int64 `[tuples * symmetries, longest]`, padded with -1.
-    """
+    """Cells of each tuple's images, int64 `[tuples * symmetries, longest]`, padded with -1."""
     offsets: Words
     """Index of each tuple's first weight, uint64 `[tuples * symmetries]`."""
 
@@ -118,7 +116,7 @@ class ValueParams(NamedTuple):
 
 # --- tile-downgrading ----------------------------------------------------------------------------
 
-# `layout.downgraded` is the reference. The kernels first collect the ranks to skip in a bit set.
+# `layout.downgraded` is the reference. The kernels find all removed ranks before changing a board.
 
 EVEN, TOPS = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x8080808080808080)
 BYTES, FULL = np.uint64(0x0101010101010101), np.uint64(0x7F)
@@ -126,7 +124,7 @@ BYTES, FULL = np.uint64(0x0101010101010101), np.uint64(0x7F)
 
 @kernel(borrows=True)
 def removed_ranks(seen: Word, known: Word) -> Word:
-    """Return the ranks to skip so that the largest rank becomes at most `known`, if possible.
+    """Return the unused ranks that tile-downgrading removes, as a bit set.
 
     Args:
         seen: Bit set of the ranks on the board; bit 0 is ignored.
@@ -148,13 +146,13 @@ def removed_ranks(seen: Word, known: Word) -> Word:
 
 @kernel(inline=True, borrows=True)
 def downgraded_rank(rank: Word, removed: Word, known: Word) -> Word:
-    """Lower a rank by the number of smaller ranks that are skipped; return at most `known`."""
+    """Lower a rank by the number of removed ranks below it, and to at most `known`."""
     return min(rank - popcount(removed & ((ONE << rank) - ONE)), known)
 
 
 @kernel(borrows=True)
 def downgraded_word(low: Word, high: Word, known: Word) -> Word:
-    """Return a packed board as a single word, with its ranks downgraded to at most `known`."""
+    """Downgrade the ranks of a packed board to at most `known`; return a single word."""
     seen, word = ZERO, ZERO
     for cell in range(PACKED_CELLS):
         seen |= ONE << np.uint64(rank_at(low, high, cell))
@@ -309,9 +307,9 @@ IndexOf = Callable[[Word], Word]
 """A kernel that returns the weight index of a tuple on an image of the board."""
 
 WriteImage = Callable[[Word, Word, Words, Int], None]
-"""A kernel that writes one image's weight indices, one for each tuple, to a row.
+"""A kernel that writes the weight indices of all tuples on one symmetric image of a board.
 
-The row has eight entries for each tuple, one for each image.
+An output row contains eight indices for each tuple, one for each image.
 """
 
 
@@ -364,7 +362,7 @@ def make_tuple_index_kernel(first: int, parts: tuple[tuple[int, int], ...]) -> I
 
 
 def _make_write_kernel(at: Word, index_of: IndexOf, others: WriteImage | None) -> WriteImage:
-    """Build a kernel that calls `others`, then writes the index of the next tuple."""
+    """Build a kernel that extends `others` by the index of one more tuple."""
     if others is None:
 
         @kernel(inline=True, borrows=True)
@@ -459,7 +457,7 @@ def indices_cells(boards: Bytes, slot: Int, spec: CellBoardSpec, out: Words, row
 
 @kernel(inline=True, borrows=True)
 def stage_of(seen: Word, stages: Words) -> np.int64:
-    """Return the stage of a board whose distinct tiles sum to `seen`."""
+    """Return the stage of a board, given the sum of its distinct tiles."""
     stage = np.int64(0)
     for least in stages:
         stage += np.int64(seen >= least)
@@ -502,7 +500,7 @@ def weight_at(weights: Weights, index: Word, stage: Int, size: Word, stride: Wor
 def total_promoted(
     weights: Weights, indices: Words, row: Int, count: Int, stage: Int, size: Word, stride: Word
 ) -> np.float32:
-    """Sum the weights at `indices` in a later stage. Unlearned weights come from earlier stages."""
+    """Sum the weights of a later stage, with promotion from earlier stages."""
     value = np.float32(0)
     for number in range(count):
         value += weight_at(weights, indices[row, number], stage, size, stride)
@@ -513,7 +511,7 @@ def total_promoted(
 def value_at(
     weights: Weights, indices: Words, row: Int, count: Int, stage: Int, size: Word, stride: Word
 ) -> np.float32:
-    """Return an afterstate's expected points. Unlearned weights come from earlier stages."""
+    """Return an afterstate's expected points, with promotion from earlier stages."""
     if stage > 0:
         return total_promoted(weights, indices, row, count, stage, size, stride)
     return total(weights, indices, row, count, ZERO, stride)
@@ -527,7 +525,7 @@ def add_changes(used: Bytes, low: Bytes, high: Bytes, steps: NDArray[np.int16]) 
     """Add encoded differences to 16-bit numbers, with wraparound; see ``weights.py``.
 
     Args:
-        used: Bits, most significant first, that mark the numbers that change.
+        used: One bit per number, most significant bit first, set if the number changes.
         low: Low bytes of the zigzag-encoded differences.
         high: High bytes of the differences.
         steps: Numbers to update.

@@ -35,7 +35,7 @@ SPARSE = 1 / 16
 Array = NDArray[Any]
 
 Check = tuple[Callable[[Any], bool], str]
-"""A predicate for a header value, and a description of valid values."""
+"""A predicate for a header value, and a description of valid values for error messages."""
 
 MAX_POINTS = 1e30
 """Upper bound for points in a header, so that sums of points still fit into a float32."""
@@ -154,9 +154,9 @@ class Archive:
             return self._array_of(member, name, expected)
 
     def deferred(self, name: str) -> Callable[[], Array]:
-        """Return a function that decodes an array when called, even if the file has been deleted.
+        """Read a compressed array into memory; return a function that decodes it.
 
-        The compressed array is read immediately and kept in memory.
+        The function works even after the file has been deleted.
 
         Raises:
             WeightsError: If the array is missing. The returned function raises `WeightsError` if
@@ -228,8 +228,8 @@ def faults_of(path: Path, fields: str) -> Iterator[None]:
     """Convert errors in parsing header fields to `WeightsError`.
 
     Raises:
-        WeightsError: If the block raises a `Py2048Error`, or an exception for a wrong type or
-            value. The message names the file and the fields.
+        WeightsError: Replaces errors that the block raises for invalid values. The message names
+            the file and the fields.
     """
     try:
         yield

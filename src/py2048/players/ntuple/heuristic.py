@@ -27,7 +27,7 @@ RANKS = 32
 class Heuristic:
     """Weights of the heuristic, in points.
 
-    In each pair of weights, the first applies to edge lines and the second to inner lines.
+    Each pair contains a weight for edge lines and a weight for inner lines.
 
     Attributes:
         empty: Reward per empty cell.
@@ -38,8 +38,8 @@ class Heuristic:
         monotonicity_power: Exponent of the monotonicity penalty.
         sum_weight: Weight of the penalty for each tile, ``sum_weight * rank**sum_power``.
         sum_power: Exponent of the tile penalty.
-        base: Constant value of each line. A stuck board has the value 0, so `base` is also the cost
-            of losing.
+        base: Constant value of each line. A larger base makes losing more costly, because a board
+            without legal moves has the value 0.
     """
 
     empty: tuple[float, float] = (17.0, 18.3)

@@ -1,9 +1,9 @@
 """n-tuple networks, which estimate future points as a sum of weights from lookup tables.
 
 A network [1] looks at several groups of cells, called *tuples*. Each tuple has a weight for every
-combination of tiles on its cells. The value of an afterstate is the sum of the weights that all
-tuples select on all symmetric images of the board. The value is linear in the weights and takes
-only a few dozen memory accesses. Networks are therefore fast to train and to evaluate.
+combination of tiles on its cells. On every symmetric image of an afterstate, each tuple selects one
+weight, and the sum of these weights is the value of the afterstate. Networks are fast to train and
+to evaluate, because the value is linear in the weights and takes only a few dozen memory accesses.
 
 [1] Szubert & Jaśkowski, "Temporal difference learning of n-tuple networks for the game 2048", 2014.
 """
@@ -39,11 +39,10 @@ BoardSpec = kernels.BoardSpec
 Boards = kernels.Boards
 
 NEVER = np.int64(2**62)
-"""A number that exceeds the points of every slide and the sum of every board."""
+"""A number larger than the points of any slide and the tile sum of any board."""
 
 PREFETCH_SUM = 512
-"""Distance in tile sum at which a late-game band is unpacked, about 230 moves in advance.
-"""
+"""Bands are unpacked this far below their minimum tile sum, about 230 moves in advance."""
 
 MAX_RANK = 31
 """Largest rank that networks accept on a board."""
@@ -56,13 +55,13 @@ UNPACKING = "py2048-unpacking"
 HUGE_PAGE_BYTES = 1 << 21
 """Page size for releasing unused memory."""
 MIN_GAMES = 100
-"""Minimum number of games for which the records of a stage are meaningful."""
+"""Minimum number of games for a stage record; records of fewer games are ignored."""
 MAX_RELATIVE_OVERESTIMATE = 0.5
-"""Maximum mean error of calibrated values, relative to the points earned."""
+"""Values are calibrated if their mean error is at most this share of the actual points."""
 CERTAIN_SHARE = 0.99
 """Minimum share of games that must reach a tile for the tile to count as certain."""
 START = 2
-"""`StageRecord.tile` of the opening stages, before the first tile with stages of its own."""
+"""Value of `StageRecord.tile` for stages before the first large tile."""
 
 
 # --- weights that are unpacked when they are needed ----------------------------------------------
@@ -74,7 +73,7 @@ class PackedWeights(NamedTuple):
     Attributes:
         used: One bit per weight, most significant bit first, set if the weight is non-zero.
         low: Low bytes of the zigzag-encoded non-zero weights.
-        high: High bytes of the same weights.
+        high: High bytes of the zigzag-encoded non-zero weights.
     """
 
     used: Bytes
@@ -82,12 +81,12 @@ class PackedWeights(NamedTuple):
     high: Bytes
 
     def add_to(self, steps: Quantized) -> None:
-        """Add the weights to an array, with wraparound."""
+        """Add the weights to an int16 array; overflows wrap around."""
         (add_changes if IS_PLAIN else kernels.add_changes)(*self, steps)
 
 
 def add_changes(used: Bytes, low: Bytes, high: Bytes, steps: Quantized) -> None:
-    """Add encoded differences with NumPy, for processes without compiled kernels."""
+    """Decode differences and add them to an array, in processes without compiled kernels."""
     zigzag = low.astype(np.uint16) | high.astype(np.uint16) << 8
     bits = np.unpackbits(used, count=steps.size).view(np.bool_)
     steps[bits] += ((zigzag >> 1) ^ (0 - (zigzag & 1))).view(np.int16)
@@ -101,7 +100,7 @@ class LazyTable:
         size: Number of weights per part.
 
     Attributes:
-        table: The weights, int16 `[parts * size]`; parts that are not unpacked contain zeros.
+        table: Weights of all parts, int16 `[parts * size]`. Packed parts are filled with zeros.
         loaded: Maps the number of each unpacked part to the time of its last use.
     """
 
@@ -133,7 +132,7 @@ class LazyTable:
         return self.table
 
     def check(self) -> None:
-        """Verify every part without keeping the parts unpacked.
+        """Read every part to verify it, without keeping it in memory.
 
         Raises:
             WeightsError: If a part is damaged.
@@ -142,18 +141,18 @@ class LazyTable:
             read()
 
     def expect(self, numbers: Iterable[int]) -> None:
-        """Start unpacking parts in the background, because they will be needed soon."""
+        """Start to unpack parts in the background, before they are needed."""
         for number in numbers:
             if number not in self.loaded and not self._holders[number]:
                 threading.Thread(target=self._unpack_briefly, args=[number], name=UNPACKING).start()
 
     def _unpack_briefly(self, number: int) -> None:
-        # Ignore damaged parts here, because the search that uses the part raises the error.
+        # If the part is damaged, the search that uses it raises the error.
         with suppress(WeightsError), self.holding([number]):
             pass
 
     def _unpack(self, numbers: Sequence[int]) -> None:
-        """Unpack parts and mark them as in use; release parts that are idle."""
+        """Unpack parts and mark them as in use; free parts that have not been used lately."""
         with self._lock:
             for number in numbers:  # Parts in use are not released.
                 self._holders[number] += 1
@@ -180,7 +179,7 @@ class LazyTable:
 
 
 def _zeros(size: int) -> mmap.mmap:
-    """Allocate zeroed memory on first access, with huge pages if the system supports them."""
+    """Map zeroed memory that the OS allocates on first access, with huge pages if supported."""
     if not hasattr(mmap, "MAP_PRIVATE"):
         return mmap.mmap(-1, size)
     memory = mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
@@ -199,12 +198,12 @@ class Band(NamedTuple):
     Attributes:
         tile: Largest tile on the boards of this band.
         least: Minimum tile sum of the boards of this band.
-        level: The base network's overestimate for a board with the sum `least`, in points, plus a
+        level: Overestimate of the base network at the tile sum `least`, in points, including a
             safety margin.
         slope: Increase of the overestimate per unit of the board's sum.
         goal: Value of a board on which the target tile has just been created.
-        makes: The target tile, or 0 if the target is twice `tile`. The boards of this band do not
-            contain the target tile.
+        makes: The target tile, or 0 for the default target, which is twice `tile`. No board in the
+            band contains the target tile.
     """
 
     tile: int
@@ -271,9 +270,9 @@ class Bands:
             raise WeightsError(f"bands have int16 weights {shape}")
 
     def reachable_bands(self, ranks: Sequence[int]) -> list[int]:
-        """Return the numbers of the bands to which a board or its successors may belong.
+        """Return the numbers of all bands that the next boards of a game may belong to.
 
-        Further bands become reachable when the sum reaches `next_min_sum`.
+        The result is valid until the tile sum reaches `next_min_sum`.
         """
         largest, total = _largest_and_sum(ranks)
         found: list[int] = []
@@ -285,7 +284,7 @@ class Bands:
         return found
 
     def bands_of_boards(self, boards: Bytes) -> list[int]:
-        """Return the numbers of all bands to which the boards (uint8 `[n, cells]`) may belong."""
+        """Return the numbers of the bands that may be needed for boards, uint8 `[n, cells]`."""
         if 1 << int(boards.max(initial=0)) < self.bands[0].tile:
             return []
         tiles = tiles_of(boards)
@@ -329,7 +328,7 @@ class Bands:
         return self._of({**kept, band: table})
 
     def beyond(self, band: Band) -> Bands | None:
-        """Return a copy without `band` and earlier bands of its tile, or `None` if none remain."""
+        """Return a copy without `band` and earlier bands of its tile, or `None` if it is empty."""
         tile, least = band.tile, band.least
         kept = {each: row for each, row in self._parts() if each[0] != tile or each[1] > least}
         return self._of(kept) if kept else None
@@ -350,7 +349,7 @@ class Bands:
 
 
 class StageRecord(NamedTuple):
-    """Predicted and actual points of games, counted from the first board in a stage.
+    """Actual and predicted points of games, counted from the start of a stage.
 
     Attributes:
         tile: Largest tile of the stage.
@@ -359,7 +358,7 @@ class StageRecord(NamedTuple):
         predicted: Mean number of points that the network predicted for the first board in the
             stage.
         realised: Mean number of points that games gained between reaching the stage and ending.
-        error: Standard error of the difference between the two means.
+        error: Standard error of ``predicted - realised``.
         made: For each larger tile, the number of games that reached this tile.
     """
 
@@ -383,7 +382,7 @@ class StageRecord(NamedTuple):
 
     @property
     def next_tile(self) -> int:
-        """The next tile that fewer than 99 % of games reach, or the largest tile reached."""
+        """The next tile that is not almost certain to be reached, or the largest tile reached."""
         tile = 2 * self.tile
         while self.made.get(2 * tile) and self.made[tile] >= CERTAIN_SHARE * self.games:
             tile *= 2
@@ -421,7 +420,7 @@ class TrackRecord:
     def scale(self, board: Board) -> float:
         """Return the ratio of actual to predicted points, interpolated between stages.
 
-        Returns 1 if no stage has reliable records.
+        The ratio is 1 if there are no reliable records for the board's largest tile.
         """
         along = [each for each in self._along(board) if each.is_calibrated and each.predicted > 0]
         if not along:
@@ -430,7 +429,7 @@ class TrackRecord:
         return float(np.interp(board.sum, [each.least for each in along], ratios))
 
     def _along(self, board: Board) -> list[StageRecord]:
-        """Return the stage records for a board's largest tile, except records of too few games."""
+        """Return the records for a board's largest tile that cover at least `MIN_GAMES` games."""
         first = min((each.tile for each in self.stages if each.tile > START), default=START)
         tile = board.max_tile if board.max_tile >= first else START
         return [each for each in self.stages if each.tile == tile and each.games >= MIN_GAMES]
@@ -551,8 +550,8 @@ def check_rules(layout: NetworkLayout, rules: Rules) -> None:
     """Raise an error if a network with this layout cannot be used under the rules.
 
     Raises:
-        WeightsError: If the board shape differs, spawns are deterministic, or a stage starts at a
-            spawned tile.
+        WeightsError: If the rules have another board shape, deterministic spawns, or a spawned tile
+            that could start a stage.
         RulesError: See `check_spawned`.
     """
     if rules.shape != (layout.rows, layout.columns):
@@ -593,8 +592,8 @@ def check_bands(layout: NetworkLayout, bands: Sequence[Band]) -> None:
     """Raise an error if late-game bands or their layout are not valid.
 
     Raises:
-        WeightsError: If there are no bands, they are not in ascending order, or the board is not
-            4x4.
+        WeightsError: If the layout is not 4x4 or has stages, or the bands are not in ascending
+            order.
     """
     if layout.kind != "4x4" or layout.stages:
         raise WeightsError("bands need a 4x4 layout without stages")
@@ -640,7 +639,7 @@ def value_params(layout: NetworkLayout, rules: Rules) -> kernels.ValueParams:
 
 
 def _lowest_tile(stages: Sequence[int]) -> int | None:
-    """Return the smallest tile in a stage threshold, or None if there are no stages."""
+    """Return the smallest tile that contributes to a stage threshold, or None without stages."""
     return min(stage & -stage for stage in stages) if stages else None
 
 

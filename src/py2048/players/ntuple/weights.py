@@ -71,7 +71,7 @@ MAX_STEP = 2**15 - 1
 MAX_SMALL_WEIGHTS = 1 << 24
 """Networks of up to this many weights are saved with stronger compression."""
 MIN_POINTS = 1e-30
-"""Smallest valid step. With smaller steps, even the largest weight would underflow in float32."""
+"""Lower limit for steps, in points. Much smaller steps would underflow in float32."""
 SHIPPED = Path(__file__).resolve().parent / "data"
 
 RECORDS_KIND, RECORDS_VERSION = "py2048-records", 1
@@ -102,8 +102,8 @@ def save_packed(network: Network, path: Path | str, *, step: float, prune: float
     """Save a network in compressed form, with weights rounded to multiples of `step`.
 
     Each stage is stored as its difference from the previous stage. One bit per weight marks
-    non-zero differences, which take two bytes each before compression. Bands have their own step
-    and are stored unchanged.
+    non-zero differences, which take two bytes each before compression. Late-game bands already have
+    integer weights, so they are stored unchanged.
 
     Args:
         network: The network.
@@ -112,7 +112,7 @@ def save_packed(network: Network, path: Path | str, *, step: float, prune: float
         prune: Weights with a smaller absolute value than this become 0.
 
     Returns:
-        The network that `load` will return.
+        The network with its rounded weights, as stored in the file.
 
     Raises:
         WeightsError: If a weight does not fit into two bytes, the file cannot be written, or `load`
@@ -148,7 +148,7 @@ def quantized(network: Network, step: float, prune: float = 0.0) -> Quantized:
 def _packed(steps: Quantized) -> Iterator[tuple[str, Array]]:
     before = np.zeros(steps.shape[1], np.int16)
     for number, stage in enumerate(steps):
-        # The subtraction may wrap around, and the addition in `load` reverses this.
+        # This int16 subtraction may wrap around. The addition in `load` wraps back.
         yield from _packed_changes(f"stage{number}", stage - before)
         before = stage
 
@@ -205,7 +205,7 @@ def _unpacked(archive: Archive, layout: NetworkLayout) -> Quantized:
 
 
 def _packed_part(archive: Archive, name: str, size: int) -> Callable[[], PackedWeights]:
-    """Return a function that reads and checks the packed weights of a stage or band."""
+    """Return a function that decodes and checks the weights of a stage or band."""
     names = [f"{name}/{part}" for part in PackedWeights._fields]
     readers = [archive.deferred(each) for each in names]
     shapes = (-(-size // 8),), None, None
@@ -277,8 +277,8 @@ def browser_script(path: Path | str, **facts: object) -> bytes:
     - `facts`, other values for the page
 
     Raises:
-        WeightsError: If the file cannot be loaded, is not packed, has stages or bands, or is for
-            a larger board.
+        WeightsError: If the file cannot be loaded or converted. Pages need packed weights for up to
+            4x4 cells, without stages or bands.
     """
     network = load(path)
     layout, table = network.layout, network.table
@@ -560,9 +560,9 @@ def shipped_path(rules: Rules) -> Path | None:
 
 @cache
 def _shipped_paths() -> dict[tuple[object, ...], Path]:
-    """Return the path of each installed network, by the `objective` of the network's rules.
+    """Return the paths of the installed networks by `Rules.objective`.
 
-    If several networks have the same objective, files from plugins replace the bundled file.
+    Networks from plugins replace bundled networks for the same objective.
     """
     return {Rules.parse(header_of(p)["rules"]).objective: p for p in shipped_files()}
 

@@ -445,9 +445,9 @@ def make_banded_kernels(code: Code, band_code: Code, *, has_stages: bool) -> tup
 
 @kernel(borrows=True)
 def enter_band(board: Packed, context: SearchContext) -> None:
-    """Select the late-game band of a search's root.
+    """Select the late-game band for a search from this board.
 
-    In the search, positions with the band's target tile are leaves.
+    The search treats positions with the band's target tile as leaves.
     """
     top, total = ranks_on_packed(board, context), sum_packed(board[0], board[1])
     chosen = np.int64(0)
@@ -486,7 +486,7 @@ def _make_first_add_kernel(index_of: IndexOf) -> Any:
 
 
 def _make_add_kernel(index_of: IndexOf, others: Any) -> Any:
-    """Build a kernel that adds the weight of the next tuple to the sum from `others`."""
+    """Build a kernel that extends the sum in `others` by one more tuple's weight."""
 
     @kernel(inline=True, borrows=True)
     def add(image: Word, begin: Word, weights: Weights) -> Weight:
@@ -497,7 +497,7 @@ def _make_add_kernel(index_of: IndexOf, others: Any) -> Any:
 
 
 def _make_fetch_kernel(index_of: IndexOf, others: Any) -> Any:
-    """Build the kernel that calls `others` and then prefetches the weight of one more tuple."""
+    """Build a kernel that extends `others` by a prefetch for one more tuple."""
 
     @kernel(inline=True, borrows=True)
     def fetch(image: Word, begin: Word, weights: Weights) -> None:

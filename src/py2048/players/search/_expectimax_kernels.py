@@ -7,10 +7,10 @@ is the mean over all spawns, weighted by their exact probabilities. Depth is cou
 search of depth 1 only evaluates afterstates, and a search of depth `d` averages over `d - 1`
 spawns.
 
-Every path has a *cost*. A spawn with probability `p` costs ``COSTS_PER_BIT * -log2(p)``. A move
-costs a constant, plus a penalty if the leaf evaluation rates it lower than the best move. If a
-spawn exceeds the cost limit, the resulting board is searched only one more ply. Moves that exceed
-the limit are pruned. As a result, the search is deep along likely lines and shallow elsewhere.
+Every path has a *cost*. A spawn with probability `p` costs ``COSTS_PER_BIT * -log2(p)``. Every move
+has a fixed cost, plus a penalty if the leaf evaluation rates it below the best move. If a spawn
+exceeds the cost limit, the resulting board is searched only one more ply. Moves that exceed the
+limit are pruned. As a result, the search is deep along likely lines and shallow elsewhere.
 
 The *transposition table* stores the values of chance nodes, and is emptied for each root move of
 each iteration. The *evaluation cache* stores leaf values. New entries always replace old ones.
@@ -19,7 +19,7 @@ change any result.
 
 *Iterative deepening* repeats the search with growing cost limits until the node budget is used up.
 Kernels do not read a clock. `node_budget` sets a target and a maximum for the number of nodes per
-move. `time_factor` distinguishes easy moves from hard moves.
+move. `time_factor` gives hard moves more nodes than easy moves.
 
 `py2048.players.search.expectimax.Expectimax` is the reference implementation in plain Python.
 """
@@ -159,7 +159,7 @@ def make_afterstate_kernels(parts: Parts) -> Kernels:
 
     @kernel(borrows=True)
     def leaf_values(moves: Moves, context: SearchContext, weights: Weights) -> MoveValues:
-        """Return the leaf value of each move, or zeros if leaf values do not affect path costs."""
+        """Return the leaf value of each move, or zeros in an exhaustive search."""
         if context.loss_cost == 0.0:
             return 0.0, 0.0, 0.0, 0.0
         return (
@@ -173,7 +173,7 @@ def make_afterstate_kernels(parts: Parts) -> Kernels:
 
 
 def make_spawn_kernels(parts: Parts) -> Kernels:
-    """Build `count`, `first` and `following`, which count and enumerate the possible spawns."""
+    """Build the kernels that count and enumerate the possible spawns on an afterstate."""
     next_empty, count_empty = parts.next_empty, parts.count_empty
 
     @kernel(inline=True, borrows=True)
@@ -196,7 +196,7 @@ def make_spawn_kernels(parts: Parts) -> Kernels:
     def following(
         after: Board, cell: Int, number: Int, context: SearchContext
     ) -> tuple[np.int64, np.int64]:
-        """Return the cell and the tile number of the next spawn; the cell is -1 if none is left."""
+        """Return the cell and the tile number of the next possible spawn, or (-1, 0)."""
         if number + 1 < context.tiles:
             return np.int64(cell), np.int64(number + 1)
         if context.edge_length > 0:
@@ -356,7 +356,7 @@ class SearchParams(NamedTuple):
     max_cost: Int
     """Maximum path cost."""
     node_limit: Int = UNLIMITED_NODES
-    """Maximum number of nodes in a single pass; a pass with more nodes is invalid."""
+    """Node limit of a single pass. A pass that exceeds the limit is aborted."""
     budget: Int = 0
     """Node budget for iterative deepening, or 0 to search in a single pass."""
     is_timed: Int = 0
@@ -367,11 +367,11 @@ class SearchParams(NamedTuple):
 def node_budget(
     params: SearchParams, legal: Int, factor: float, context: SearchContext
 ) -> tuple[float, float]:
-    """Return the target and the maximum for the number of nodes that a move uses.
+    """Return how many nodes a move should use, and how many it may use at most.
 
-    With a fixed node budget, the target and the maximum equal the budget. A timed budget is an
-    average. The next `BALANCE_MOVES` moves make up for an overrun, or share the unused budget of
-    forced moves.
+    With a fixed node budget, both numbers equal the budget. A time limit is an average over several
+    moves. After an overrun, or after time is saved on forced moves, the difference is spread over
+    the next `BALANCE_MOVES` moves.
 
     Args:
         params: Search parameters.
@@ -397,10 +397,15 @@ def record_move(params: SearchParams, spent: float, breadth: float, context: Sea
 
 @kernel(borrows=True, expand=True)
 def tree_breadth(nodes: float, cost: Int, context: SearchContext) -> float:
-    """Return the breadth of a search tree: log2 of the node count at cost limit 0.
+    """Estimate the breadth of a search tree: log2 of its node count at cost limit 0.
 
-    The breadth is extrapolated from the node count at the cost limit `cost`. The extrapolation
-    assumes that log2 of the node count grows by `context.growth` per cost unit.
+    The estimate extrapolates from a search with a higher cost limit. The extrapolation assumes that
+    log2 of the node count grows by `context.growth` per cost unit.
+
+    Args:
+        nodes: Number of nodes at the cost limit `cost`.
+        cost: Cost limit of the measured search.
+        context: Context of this thread.
     """
     return np.float64(np.log2(max(nodes, 1.0)) - cost * context.growth)
 
@@ -416,9 +421,9 @@ def affordable_cost(breadth: float, nodes: float, context: SearchContext) -> np.
 def first_cost_limit(optimum: float, params: SearchParams, context: SearchContext) -> np.int64:
     """Return the cost limit of the first iteration, or -1 to skip iterative deepening.
 
-    Within a game, the limit is based on the breadth of the previous move's tree. If even a search
-    with a cost limit of 0 would need more than twice the budget, the move skips deepening, and
-    later moves share its unused time.
+    With a time limit, the cost limit depends on the size of the previous move's search tree.
+    Deepening is skipped if even the smallest search is expected to take more than twice the budget.
+    Later moves can then use the time that was saved.
     """
     if params.is_timed == 0 or context.breadth <= 0.0:
         return np.int64(FIRST_COST_LIMIT)
@@ -436,8 +441,8 @@ def next_cost_limit(
 ) -> np.int64:
     """Return the cost limit of the next iteration, or -1 if no deeper search fits the budget.
 
-    Estimates for much larger searches are unreliable, so the next iteration may need at most
-    `MAX_ITERATION_GROWTH` times the nodes of the previous iteration.
+    An iteration may use at most `MAX_ITERATION_GROWTH` times the nodes of the previous one, because
+    estimates for larger searches are unreliable.
 
     Args:
         breadth: Breadth of the tree.
@@ -454,10 +459,10 @@ def next_cost_limit(
 
 @kernel(borrows=True, expand=True)
 def time_factor(points: Points, values: Values, current: Values) -> float:
-    """Return the factor for a move's average budget, given the last two iterations.
+    """Return the factor by which to scale the time budget of an easy or hard move.
 
-    A move is easy if the best direction leads the second best by `EASY_MOVE_LEAD`. A move is hard
-    if the best direction changed in the latest iteration.
+    A move is easy if the best direction is clearly ahead of the second best (`EASY_MOVE_LEAD`). A
+    move is hard if the best direction changed in the latest iteration.
 
     Args:
         points: Points of each slide, -1 if illegal.
@@ -516,7 +521,7 @@ def make_deepening(search_moves: Kernel) -> Callable[..., None]:
         used, previous, breadth = np.float64(legal), 0.0, context.breadth
         cost_limit = min(first_cost_limit(optimum, params, context), np.int64(params.max_cost))
         if cost_limit < 0 and legal > 1:
-            breadth -= 1.0 / BALANCE_MOVES  # so that a later move tries deepening again
+            breadth -= 1.0 / BALANCE_MOVES  # lets a later move try deepening again
         while cost_limit >= 0 and used < maximum:
             node_limit = (
                 maximum - used if previous > 0.0 else FIRST_ITERATION_MAX_SHARE * (maximum - used)
@@ -524,8 +529,8 @@ def make_deepening(search_moves: Kernel) -> Callable[..., None]:
             nodes, pruned, is_complete = search_moves(
                 root, params.depth, cost_limit, node_limit, context, weights, points, current
             )
-            # An aborted iteration counts as if it had used its whole node limit. Otherwise, results
-            # would depend on the number of threads.
+            # An aborted iteration is charged its whole node limit, because the nodes it has really
+            # used depend on the number of threads.
             nodes_used = np.float64(nodes) if is_complete else node_limit
             used += nodes_used
             measured = tree_breadth(nodes_used, cost_limit, context)
@@ -663,8 +668,8 @@ def make_search(parts: Parts) -> Search:
     ) -> None:
         """Rate the moves of several boards, uint8 ranks `[n, cells]`.
 
-        Each board's results are written to its row in `points` and `values`. `contexts`
-        contains the context of this thread. See `decide` for the other arguments.
+        Each board's results are written to its row in `points` and `values`. `contexts` is an array
+        of length 1 with the context of this thread. See `decide` for the other arguments.
         """
         context = contexts[0]
         for number in range(len(boards)):
@@ -686,14 +691,14 @@ def make_search(parts: Parts) -> Search:
         values: Values,
         current: Values,
     ) -> np.int64:
-        """Play the games one after another until all have ended or `directions` is full.
+        """Play several games in sequence, until all are over or `directions` is full.
 
         Args:
             boards: Boards as ranks, uint8 `[games, cells]`, which are overwritten with the final
                 boards.
             states: Game states, int64 `[games, STATE]`, updated in place.
             directions: Overwritten with the moves.
-            keys: Generator key of each game's spawns, uint64 `[games]`.
+            keys: Random generator key for each game's spawns, uint64 `[games]`.
             params: Search parameters; see `decide` for this and the remaining arguments.
             contexts: The context of this thread, as an array of length 1.
             weights: Network weights.
@@ -772,7 +777,7 @@ def make_move_kernel(parts: Parts, known: Kernels, spawns: Kernels) -> Kernel:
 
 
 def parts_of(kind: str, leaf: Any, fetch: Any, enter: Any = boards.enter_no_band) -> Parts:
-    """Return the board operations for a kind of board, together with a leaf evaluation."""
+    """Combine the board operations for a kind of board with a leaf evaluation."""
     slides = {"4x4": boards.slides_square, "small": boards.slides_small}
     suffix = "packed" if kind in slides else "cells"
     names = Parts._fields[1 : Parts._fields.index("leaf")]

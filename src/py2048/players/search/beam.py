@@ -7,8 +7,8 @@ of the same depth have the same sum and are comparable.
 A narrow beam is fast but eventually reaches a dead end. `BeamPlanner` then backtracks, a little
 further each time, and searches with a wider beam until the game can continue.
 
-On `n` cells, the board's sum is at most ``2**n - 1`` times the spawned tile. A game of 2s that
-starts with `s` of them therefore has at most ``2**n - 1 - s`` moves (see `longest_game`).
+If every move spawns a 2, a game on `n` cells that starts with `s` tiles has at most ``2**n - 1 -
+s`` moves; `longest_game` proves this.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ SEARCH_DEPTH = 8192
 """Number of moves that one search looks ahead."""
 
 DISCARDED_MOVES = 1024
-"""Number of moves discarded at the end of a search, because their consequences are unknown."""
+"""Number of final moves to discard, because the search did not see where they lead."""
 
 CHECKPOINT_MOVES = 512
 """Number of moves between checkpoints. The planner can backtrack only to a checkpoint."""
@@ -47,7 +47,8 @@ CHECKPOINT_MOVES = 512
 
 # --- kernels -------------------------------------------------------------------------------------
 
-# Boards are row-major ranks, uint8 `[cells]`. The value of a board is a sum of table entries.
+# Boards are row-major ranks, uint8 `[cells]`. Board values are sums of entries in the tables of
+# `BeamSpec`.
 
 Indices = NDArray[np.uint16]
 Counts = NDArray[np.int64]
@@ -69,7 +70,7 @@ class BeamSpec(NamedTuple):
     rows: Int
     columns: Int
     landing: Counts
-    """Candidate cells of a spawn for each direction, as in `CompiledRules`: `[4, longest]`."""
+    """Candidate cells for the spawn after a move in each direction, `[4, longest]`."""
     spawn: Word
     """Rank of the spawned tile."""
     cascade: bool
@@ -79,7 +80,7 @@ class BeamSpec(NamedTuple):
     cell_values: Values
     """Value of each rank on each cell, or -inf if the rank ends the game, `[cells, ranks]`."""
     pair_values: Values
-    """Value of each pair of adjacent ranks, `[ranks, ranks]`."""
+    """Value of each pair of ranks on neighbouring cells, `[ranks, ranks]`."""
     neighbours: Indices
     """`[pairs, 2]`: adjacent cells."""
     hash_words: Words
@@ -111,7 +112,7 @@ def hash_of(cells: Cells, hash_words: Words) -> np.uint64:
 
 @kernel(inline=True, borrows=True)
 def value_of(cells: Cells, spec: BeamSpec) -> float:
-    """Return the value of a board; boards with higher values are better."""
+    """Return the heuristic value of a board; higher is better."""
     value, neighbours = 0.0, spec.neighbours
     for cell in range(cells.size):
         value += spec.cell_values[cell, cells[cell]]
@@ -131,10 +132,11 @@ def is_ended(cells: Cells, spec: BeamSpec) -> bool:
 
 @kernel(inline=True, borrows=True)
 def is_new(key: np.uint64, seen: Words, marks: Counts, mark: int) -> bool:
-    """Add `key` to the hash set of generation `mark`; return whether the key is new.
+    """Add a key to a reusable hash set; return whether the key is new.
 
-    The set uses open addressing. The arrays `seen` and `marks` have the same length, a power of two
-    that exceeds the number of keys. A new mark empties the set without clearing its memory.
+    The set uses open addressing. Only entries with the given mark count as present, so a new mark
+    empties the set without clearing its memory. The arrays `seen` and `marks` have the same length,
+    a power of two that exceeds the number of keys.
     """
     mask = np.uint64(seen.size) - ONE
     slot = key & mask
@@ -204,7 +206,7 @@ def expand(
 
 @kernel(borrows=True)
 def trace(history: NDArray[np.int32], last: int, moves: Cells) -> None:
-    """Write the moves that lead to board number `last` of the deepest beam."""
+    """Write the moves that lead to the board at index `last` of the deepest beam."""
     for step in range(moves.size - 1, -1, -1):
         moves[step] = history[step, last] % 4
         last = history[step, last] // 4
@@ -214,8 +216,8 @@ def trace(history: NDArray[np.int32], last: int, moves: Cells) -> None:
 def search(start: Cells, width: int, moves: Cells, spec: BeamSpec) -> int:
     """Search at most ``moves.size`` moves ahead; return the depth reached.
 
-    The beam holds `width` boards. Stores the moves that lead to the best board at the greatest
-    depth in `moves`.
+    The beam holds `width` boards. `moves` receives the moves to the best board at the greatest
+    depth.
     """
     size = 4 * width
     beam = np.empty((width, start.size), np.uint8)
@@ -276,14 +278,14 @@ EMPTY_BONUS = 14.21
 
 
 def longest_game(board: Board) -> int:
-    """Return an upper bound on the number of moves in a game with an edge spawn of 2.
+    """Return an upper bound on the number of moves in a game that spawns only 2s.
 
     The starting board must not contain tiles other than 2. Proof: number the tiles of the final
     board from 0, in the order in which they were created. When tile `i` was created, each of the
-    `i` older tiles occupied a cell, so ``n - i`` cells were available. With one available cell, a
-    tile is at most 2. With `c` available cells, the largest possible tile results from a merge. The
-    second tile was built with ``c - 1`` cells, so the merged tile is at most ``2**c``. The final
-    sum is therefore at most ``2**n + … + 2``, and each move adds 2.
+    `i` older tiles occupied a cell, so ``n - i`` cells were available. The largest tile that fits
+    on a single cell is a spawned 2. On `c` cells, it is ``2**c``, because the second of the two
+    tiles to merge is built on ``c - 1`` cells. The tiles of the final board add up to at most
+    ``2**n + … + 2``, and each move adds 2 to the board's sum.
     """
     rows, columns = board.shape
     return (1 << rows * columns) - 1 - board.sum // 2
@@ -344,8 +346,8 @@ def beam_search(board: Board, rules: Rules, *, width: int, depth: int) -> tuple[
         board: Starting board.
         rules: Rules with an edge spawn.
         width: Beam width, in boards per depth.
-        depth: Maximum number of moves. The result is shorter if every line that the search finds
-            ends earlier.
+        depth: Maximum number of moves. The result is shorter if the game ends earlier on every line
+            that was searched.
 
     Raises:
         RulesError: If the spawn is random.
@@ -358,9 +360,9 @@ def beam_search(board: Board, rules: Rules, *, width: int, depth: int) -> tuple[
 class BeamPlanner:
     """A plan for a deterministic game, extended step by step.
 
-    The plan is the longest line found so far. The plan never gets shorter, and moves that have been
-    taken are final. The planner extends a separate trial line. A trial line that is longer than the
-    plan becomes the new plan.
+    The plan is the longest line of moves found so far, so it never gets shorter. Moves that have
+    been taken are final. Searches extend a separate trial line, which replaces the plan as soon as
+    it is longer.
 
     Attributes:
         board: Starting board.

@@ -1,8 +1,8 @@
 """`SearchContext`: the state of one search thread, stored in a single NumPy record.
 
-Kernels receive the record as a single pointer, which is cheaper than passing dozens of arrays.
-`new_context` creates the record as an array of length 1. Network weights are too large for the
-record, so they are passed separately.
+Passing a record to a kernel takes a single pointer, which is cheaper than passing dozens of arrays.
+`new_context` returns the record in an array of length 1. Network weights are passed separately,
+because they are too large to copy into a record.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ MAX_INDICES, MAX_PARTS, MAX_STAGES, MAX_BANDS = 1024, 16, 16, 32
 """Limits for networks: active weights, cells per tuple, stages and bands."""
 
 COSTS_PER_BIT = 4
-"""Cost units per bit of improbability (-log2 of the probability); path costs are whole numbers."""
+"""Number of cost units per bit of a path's improbability (-log2 of its probability)."""
 MOVE_COST = COSTS_PER_BIT
 """Cost of each ply, which limits the length of paths even without random spawns."""
 NODE_GROWTH, DETERMINISTIC_NODE_GROWTH = 0.78, 1.58
@@ -71,7 +71,7 @@ ENTRY = np.dtype([("hash", np.uint64), ("value", np.float64)])
 BAND = np.dtype(
     list(zip([*Band._fields[:5], "ending"], ["u8", "i8", "f8", "f8", "f8", "u8"], strict=True))
 )
-"""The fields of a `Band`, followed by `ending`, the tile that ends the band."""
+"""NumPy type of a late-game band: the first five fields of `Band`, and `ending`."""
 
 # Each attribute is annotated with its Python type, and with its dtype and shape in memory.
 Long = Annotated[Int, np.int64]
@@ -109,7 +109,7 @@ class SearchContext:
     per_move: Double
     is_endless: Long  # Whether no tile ends the game.
     ending_mask: ULong  # Bit set of the ranks that end the game or the band.
-    min_ending_points: Long  # Minimum points of a slide that creates an ending tile.
+    min_ending_points: Long  # Minimum points of a slide that can end the game.
     win_value: Double  # Value of a board with a tile that ends the game or band.
     max_rank: ULong  # Largest rank that the evaluation distinguishes.
 
@@ -122,7 +122,7 @@ class SearchContext:
     values_down: Annotated[Tables, np.float32, 2, 1 << 16]
 
     # Network.
-    active: Long  # Number of weights whose sum is a board's value.
+    active: Long  # Number of weights added up to evaluate a board.
     tuples: Long  # Number of rows in use in `shifts`, `masks`, `offsets` and `places`.
     parts: Long
     shifts: Annotated[Words, np.uint64, MAX_INDICES, MAX_PARTS]
@@ -146,7 +146,7 @@ class SearchContext:
     node_limit: Long  # Maximum of `nodes` in this iteration.
     node_shares: Annotated[Doubles, np.float64, 4]  # Relative node budget of each root move.
     breadth: Double  # `tree_breadth` of the last move, or 0 if unknown.
-    overrun: Double  # Recent time overrun, in units of a move's budget.
+    overrun: Double  # Time overrun of recent moves, as a multiple of the budget per move.
     cuts: Long  # Number of paths pruned in this iteration.
     generation: Long  # Incremented for each root move, to empty the transposition table.
     arena: Annotated[Cells, np.uint8, ARENA_SLOTS, MAX_CELLS]
@@ -167,7 +167,7 @@ CONTEXT = np.dtype(
 )
 
 SearchContexts = Sequence[SearchContext]
-"""A record array with a single context, as passed to kernels."""
+"""A record array of length 1, in which kernels receive a `SearchContext`."""
 
 
 def check_searchable(rules: Rules) -> None:
@@ -289,7 +289,7 @@ def _scale(rules: Rules) -> float:
     """Return how many points these rules give, on average, for one point of classic scoring.
 
     Building a tile of rank `r` takes about ``2**r / 2`` moves. The merges for a tile of rank `r`
-    earn ``2**r * (r - 1)`` points in total. The large tiles on a typical board have the rank 11.
+    earn ``2**r * (r - 1)`` points in total. The returned factors assume large tiles of rank 11.
     """
     given = CompiledRules.of(rules)
     return 1.0 if given.merge_points else 0.1 if given.sum_points else 0.05

@@ -138,11 +138,11 @@ class Expectimax:
         return self._values[key]
 
     def _spawn_cost(self, share: float) -> int:
-        """Return the cost of a spawn with this probability, plus the cost of one ply."""
+        """Return the path cost of a spawn, including the fixed cost of the next move."""
         return 0 if self.max_cost is None else round(COSTS_PER_BIT * -log2(share)) + MOVE_COST
 
     def _loss_costs(self, slides: list[Slide]) -> Iterator[tuple[Slide, int]]:
-        """Yield each move and its cost, which grows with the move's loss at depth 1."""
+        """Yield each slide with a cost that is proportional to the value lost at depth 1."""
         values = [self._move_value(slide, 1, 0) for slide in slides]
         best = max(values, default=0.0)
         scale = 0.0 if self.max_cost is None else LOSS_COST / max(abs(best), 1.0)

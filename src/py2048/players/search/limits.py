@@ -17,19 +17,19 @@ UNLIMITED_NODES = 1 << 60
 UNLIMITED_COST = 1 << 14
 """Cost limit for searches without a cutoff, higher than the cost of any path."""
 
-# Iterative deepening. A path's cost is -log2 of its probability, in units of COSTS_PER_BIT.
-FIRST_COST_LIMIT = 3 * COSTS_PER_BIT  # With four or more empty cells, the depth is two plies.
-MIN_COST_STEP = 3 * COSTS_PER_BIT // 2  # Smaller steps would repeat the search at the same depth.
+# Iterative deepening. Costs are whole numbers, with COSTS_PER_BIT units per bit of improbability.
+FIRST_COST_LIMIT = 3 * COSTS_PER_BIT  # Two plies deep on boards with four or more empty cells.
+MIN_COST_STEP = 3 * COSTS_PER_BIT // 2  # With smaller steps, iterations would not get deeper.
 TARGET_NODE_SHARE = 0.6  # Share of the remaining nodes that the next iteration may use.
 MAX_ITERATION_GROWTH = 8.0  # Maximum ratio between the node counts of successive iterations.
 MAX_BRANCH_GROWTH = 2.0  # Maximum growth, per iteration, of a root move's share of the nodes.
-FIRST_ITERATION_MAX_SHARE = 2 / 3  # If the first iteration aborts, a shallower one must fit.
-FIRST_ITERATION_TARGET_SHARE = 0.25  # The node count of the first iteration is uncertain.
+FIRST_ITERATION_MAX_SHARE = 2 / 3  # Leaves enough nodes to retry an aborted iteration.
+FIRST_ITERATION_TARGET_SHARE = 0.25  # Low, because the first iteration's size is hard to predict.
 
 # Time per move, relative to the average.
 EASY_MOVE_FACTOR, HARD_MOVE_FACTOR, MAX_MOVE_FACTOR = 0.3, 2.5, 3.0
-EASY_MOVE_LEAD = 0.005  # Relative lead of the best move from which a move counts as easy.
-BALANCE_MOVES = 8.0  # Number of moves over which an overrun is spread.
+EASY_MOVE_LEAD = 0.005  # A move is easy if the best direction leads by this fraction.
+BALANCE_MOVES = 8.0  # Number of later moves that share a time overrun.
 
 INITIAL_NODES_PER_SECOND = 1e6
 SPEED_WINDOW_NODES = 20_000  # older measurements count less, because the machine's load changes

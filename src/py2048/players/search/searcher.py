@@ -95,8 +95,8 @@ class Searcher:
         band_code: Code = ()
         weights: Any = np.zeros(1, np.float32)
         if network:
-            # Weights in int16 are faster only on 4x4 boards. Networks for other boards use float32,
-            # so that their kernels are compiled only once.
+            # On 4x4 boards, int16 weights are faster. Weights for other boards are converted to
+            # float32, so that kernels are compiled for only one type.
             if kind != "4x4" and network.layout.weights <= MAX_FLOAT_WEIGHTS:
                 evaluation = network = replace(network, table=network.weights, step=1.0)
             code, weights = network.layout.code, network.table
@@ -119,7 +119,8 @@ class Searcher:
     def prepare(self, *, plays: bool = False) -> None:
         """Compile the kernels, or load them from the cache, and measure their speed.
 
-        The first search calls this method before its time limit starts.
+        Searches call this method if necessary, so that compiling does not count towards a time
+        limit.
 
         Args:
             plays: Whether to compile the kernels for playing games rather than for rating boards.
@@ -198,13 +199,13 @@ class Searcher:
     ) -> NDArray[np.uint8]:
         """Continue a game by playing the best moves; return these moves.
 
-        A single-threaded search without a time limit can also continue several games in sequence,
-        with arguments as in `play_out`.
+        Single-threaded searches without a time limit also accept the arrays of several games, as in
+        `play_out`, and continue the games in sequence.
 
         Args:
             cells: Board as ranks, which is overwritten with the final board.
             state: Game state, in the format of ``_expectimax_kernels.py``.
-            key: Key of the random generator that draws the spawns.
+            key: Random generator key for the spawns.
             max_moves: Maximum number of moves. With a time limit, the search may play fewer moves.
         """
         if self.limits.ms:
@@ -221,11 +222,11 @@ class Searcher:
                 boards.
             states: Game states, int64 `[games, STATE]`, in the format of
                 ``_expectimax_kernels.py``.
-            keys: Generator key of each game's spawns, uint64 `[games]`.
+            keys: Random generator key for each game's spawns, uint64 `[games]`.
         """
         pieces, game, nodes = [np.empty(0, np.uint8)], 0, 0
-        # One kernel call can play many games if there is no time limit and no bands are unpacked on
-        # demand.
+        # A kernel call can play many games, unless it must stop to check the time or to unpack
+        # bands.
         is_plain = len(self.workers) == 1 and not self.limits.ms and self._lazy_bands is None
         while game < len(boards):
             if states[game, kernels.OVER]:
@@ -239,7 +240,7 @@ class Searcher:
 
     @property
     def _lazy_bands(self) -> Bands | None:
-        """The network's bands, or None if they are not unpacked on demand."""
+        """The network's bands if they are unpacked on demand, otherwise None."""
         bands = self.evaluation.bands if isinstance(self.evaluation, Network) else None
         return bands if bands and bands.lazy else None
 
@@ -280,7 +281,7 @@ class Searcher:
 
     @contextmanager
     def _loaded_bands(self, cells: Cells, max_moves: int = 0) -> Iterator[int]:
-        """Keep a board's bands unpacked; yield the number of moves that need no other bands."""
+        """Keep a board's bands unpacked; yield the number of moves for which they suffice."""
         bands = self._lazy_bands
         if bands is None:
             yield max_moves
@@ -364,7 +365,7 @@ class Searcher:
     def _play_limited(
         self, boards: NDArray[np.uint8], states: NDArray[np.int64], keys: Any, max_moves: int
     ) -> NDArray[np.uint8]:
-        """Continue games within the search limits; multi-threaded searches play only one move."""
+        """Play on within the search limits; multi-threaded searches play a single move."""
         if len(self.workers) == 1:
             return self._play(boards, states, keys, max_moves, self._params())
         points, values = self._rate_in_parallel(boards)
@@ -473,8 +474,8 @@ class SearchedGames(NamedTuple):
 def play_games(searcher: Searcher, seeds: Sequence[int]) -> SearchedGames:
     """Play one complete game per seed on the calling thread, mostly without the GIL.
 
-    A `py2048.core.game.Game` with the same rules and seed gives the same game if it plays the move
-    with the highest value of `Searcher.rate` each time.
+    The games are the same as those of `py2048.core.game.Game` with these rules and seeds, if every
+    move is the best one according to `Searcher.rate`.
 
     Args:
         searcher: Search that chooses the moves.

@@ -1,9 +1,9 @@
 """Compiled operations on a layer of boards, for the exact solver.
 
 A layer holds all boards with the same tile sum. A board is identified by its *key*: its smallest
-symmetric image, scrambled by a bijection on the bits of the packed board. Keys are uniformly
-distributed. A lookup by a key's highest bits therefore takes about two memory accesses. Threads
-that process equal ranges of keys do equal amounts of work.
+symmetric image, scrambled by a bijection on the bits of the packed board. Scrambling distributes
+the keys uniformly. Finding a key by its highest bits takes about two memory accesses, and threads
+with equal ranges of keys have equal amounts of work.
 
 If spawns are deterministic, afterstates already include the spawn. With deterministic spawns,
 symmetric boards have separate keys, because they lead to different games.
@@ -49,8 +49,8 @@ class SolverSpec(NamedTuple):
         fixed: Whether the spawn is deterministic.
         landing: Candidate cells for a deterministic spawn, in the order of `CompiledRules.landing`.
         tile: Rank of the deterministic spawn.
-        half: Half the number of bits of a key.
-        bits: Mask of the bits of a key.
+        half: Half the number of bits in a key.
+        bits: Mask that truncates a word to the width of a key.
         multiplier: Multiplier that scrambles a board into its key.
         inverse: Inverse of `multiplier`, for unscrambling a key.
         stop: Rank of the tile at which play stops, or 0.
@@ -130,7 +130,7 @@ def is_stopped(after: Word, spec: SolverSpec) -> bool:
 
 @kernel(borrows=True)
 def slide_all(keys: Words, spec: SolverSpec, found: Words) -> Int:
-    """Write the keys of the afterstates of all boards; return the number of keys."""
+    """Write the keys of all afterstates that the boards can reach; return their number."""
     count = 0
     for key in keys:
         board = board_of(key, spec)
@@ -144,7 +144,7 @@ def slide_all(keys: Words, spec: SolverSpec, found: Words) -> Int:
 
 @kernel(borrows=True)
 def spawn_all(rank: Word, keys: Words, spec: SolverSpec, found: Words) -> Int:
-    """Write the keys of all boards after a spawn of this rank; return the number of keys."""
+    """Write the keys of all boards that spawning a tile can produce; return their number."""
     count = 0
     for key in keys:
         if spec.fixed:
@@ -176,7 +176,7 @@ def drop_repeats(keys: Words) -> Int:
 def fill_index(keys: Words, shift: Word, index: Index) -> None:
     """Fill the index of a lookup.
 
-    Entry `i` of the index is the number of keys whose highest bits are less than `i`.
+    Entry `i` counts the keys whose highest bits are less than `i`.
     """
     place = 0
     for head in range(len(index)):
@@ -193,7 +193,7 @@ class Lookup(NamedTuple):
 
     Attributes:
         keys: Keys of the boards, ascending.
-        heads: For each value of the highest bits, the position of the first key with that value.
+        heads: Index of the first key for each value of a key's highest bits.
         shift: Right shift that extracts a key's highest bits.
         values: Values of the boards.
     """
@@ -247,7 +247,7 @@ def expect(
         spec: Rules and goal.
         tile: The spawned tile.
         known: Lookup table with the values of the boards after the spawn.
-        out: The values, float64 with the shape of `afters`, to which the contribution is added.
+        out: Values to update, float64 with the shape of `afters`.
         terms: Scratch space, float64 `[16]`.
     """
     for at in range(len(afters)):

@@ -1,15 +1,14 @@
 """Compiled operations on the positions in a layer of an endgame table.
 
-A position consists of an *arrangement* (the cells of the large tiles, which are interchangeable)
-and a *filling* (the tiles on the other cells). A layer contains every position whose filling has a
-given tile sum. The index of a position is computed from the numbers of its arrangement and its
-filling, so positions are not stored.
+A position has two parts: the *arrangement* is the set of cells with large tiles, and the *filling*
+is the tiles on the other cells. A layer contains every position whose filling has a given tile sum.
+Arrangements and fillings are numbered, and these numbers determine the index of a position, so
+tables store no boards.
 
 The *code* of a filling consists of the ranks on its cells, four bits each, with the first cell in
 the lowest bits. The lower half of a code is called its *tail*, and the upper half its *head*.
-Fillings with the same sum are numbered in the order of their heads, and then of their tails. A
-filling's number is the sum of two table entries: the number of the first filling with the same
-head, and the position of the tail among all tails with the same sum.
+Fillings with the same sum are sorted by head and numbered consecutively. A filling's number is the
+sum of two table entries: the number at which its head starts, and the offset of its tail.
 
 Chances are integers in units of 1 / `CHANCE_ONE`, so their sums are exact in any order.
 """
@@ -48,10 +47,10 @@ NOT_IN_FORMATION = np.uint32(0xFFFFFFFF)
 """Entry of `TableSpec.numbers` for arrangements outside the formation."""
 
 LEFT = np.uint64(0x0111011101110111)
-"""Mask of all cells that have a right neighbour."""
+"""Mask of all cells except those in the rightmost column."""
 
 UPPER = np.uint64(0x0000111111111111)
-"""Mask of all cells that have a lower neighbour."""
+"""Mask of all cells except those in the bottom row."""
 
 
 class TableSpec(NamedTuple):
@@ -62,19 +61,18 @@ class TableSpec(NamedTuple):
         goal: Mask of the cells on which the target tile may be built.
         target: A packed board with the target tile on every cell of `goal`.
         larges: For each arrangement, a packed board with only its large tiles.
-        runs: Mask and left shift that move each run of adjacent cells from a code to the board,
-            uint64 `[arrangements, runs, 2]`.
-        numbers: For each packed mask of large tiles, the number of the arrangement, or
-            `NOT_IN_FORMATION`.
-        turns: For each packed mask of large tiles, the symmetry that maps the board to its
-            arrangement: bit 0 transposes, bit 1 mirrors, bit 2 flips.
+        runs: Bit masks and left shifts that unpack a code onto the board, uint64 `[arrangements,
+            runs, 2]`.
+        numbers: Maps a 16-bit mask of the large tiles' cells to the number of the arrangement, or
+            to `NOT_IN_FORMATION`.
+        turns: Maps a mask of the large tiles' cells to the symmetry that turns the board into its
+            numbered arrangement. Symmetries are encoded as in `turned`.
         inside: Mask of all cells in a code.
         head: Number of bits by which a code is shifted right to get its head.
         tail: Mask that extracts the tail of a code.
-        ranks: Position of each tail among the tails with the same sum.
+        ranks: Index of each tail in a sorted list of all tails with the same sum.
         tails: Tails, sorted by sum.
-        firsts: For each sum, the position of the first tail with this sum. The index is half the
-            sum.
+        firsts: Index in `tails` of the first tail with each sum; indexed by half the sum.
     """
 
     lines: Words
@@ -98,8 +96,8 @@ class TableLayer(NamedTuple):
     Attributes:
         fillings: Number of fillings.
         heads: Heads, ascending.
-        rests: For each head, half the tile sum that its tails must have.
-        starts: For each head, the position of its first filling.
+        rests: Tile sum left for the tails of each head, halved.
+        starts: Number of the first filling for each head.
     """
 
     fillings: np.int64
@@ -109,14 +107,14 @@ class TableLayer(NamedTuple):
 
 
 class Successors(NamedTuple):
-    """The positions after a tile of one rank spawns on an afterstate.
+    """The layer that afterstates reach when a certain tile spawns.
 
     Attributes:
         rank: Rank of the tile.
         chance: Probability of the tile.
-        fillings: Number of fillings in the layer that contains the successors.
-        starts: For each head, the index of its first filling in the successors' layer.
-        chances: Chance of success from each position in the successors' layer.
+        fillings: Number of fillings in this layer.
+        starts: Number of the first filling for each head.
+        chances: Chance of success from each position in this layer.
     """
 
     rank: np.uint64
@@ -131,7 +129,7 @@ class Successors(NamedTuple):
 
 @kernel(inline=True, borrows=True)
 def scattered(code: Word, arrangement: Int, spec: TableSpec) -> Word:
-    """Convert the number of a filling (the small tiles) to a packed board of these tiles."""
+    """Convert the code of a filling to a packed board without large tiles."""
     board = ZERO
     for run in range(spec.runs.shape[1]):
         board |= (code & spec.runs[arrangement, run, 0]) << spec.runs[arrangement, run, 1]
@@ -140,7 +138,7 @@ def scattered(code: Word, arrangement: Int, spec: TableSpec) -> Word:
 
 @kernel(inline=True, borrows=True)
 def gathered(board: Word, arrangement: Int, spec: TableSpec) -> Word:
-    """Encode the tiles of a board, except the large tiles."""
+    """Return the code of a board's filling."""
     code = ZERO
     for run in range(spec.runs.shape[1]):
         code |= (board >> spec.runs[arrangement, run, 1]) & spec.runs[arrangement, run, 0]
@@ -238,12 +236,12 @@ def expect(
     Boards that no slide can produce, and boards that contain the target, get a chance of 0.
 
     Args:
-        first: First pair of arrangement and head in the range, numbered ``arrangement * heads +
-            head``.
+        first: First pair of an arrangement and a head to process, as the number ``arrangement *
+            heads + head``.
         last: End of the range.
         layer: The layer.
         spec: The formation.
-        successors: The successors for each tile that can spawn.
+        successors: One layer of successors for each tile that can spawn.
         out: Receives the chances, uint32 `[positions]`.
     """
     for item in range(first, last):
@@ -286,14 +284,14 @@ def moved(
 def choose(
     first: Int, last: Int, layer: TableLayer, spec: TableSpec, afters: Chances, out: Chances
 ) -> None:
-    """Write the chance of each position under its best move, or 0 if no move is legal.
+    """Write each position's chance under its best move, or 0 if no move is legal.
 
     Args:
-        first: Start of the range, as in `expect`.
+        first: Start of the range; see `expect`.
         last: End of the range.
         layer: The layer.
         spec: The formation.
-        afters: The chance of each afterstate in this layer.
+        afters: Chances of all afterstates in the layer, from `expect`.
         out: Receives the chances, uint32 `[positions]`.
     """
     for item in range(first, last):

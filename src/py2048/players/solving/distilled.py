@@ -1,14 +1,16 @@
 """`DistilledMoves`: the best move on every reachable board, stored in a small file.
 
 A predictor ranks the moves on each board, and the file stores only the predictor's errors. A lookup
-first asks whether the predictor's first move is wrong. A *filter* answers "no" for most boards on
-which the move is right, and "maybe" for all other boards. For each "maybe", the file stores a
-*decision*, "yes" or "no". The more confident the predictor is, the more bits the filter uses.
-Confidence is the lead of the highest score over the second highest. If the decision is "yes", the
-question is repeated for the second move, and then for the third.
+first checks whether the predictor's first choice is wrong. A *filter* rules out an error for most
+boards on which the choice is right. For the remaining boards, the file stores a *decision*, a bit
+that is set if the choice is wrong. After a wrong choice, the second choice is checked in the same
+way, and then the third.
 
-The file does not contain any boards, so unreachable boards are not recognised. The move for an
-unreachable board may not be the best. ``scripts/make_best_moves.py`` builds the files.
+Filters use more bits where the predictor is more confident. Confidence is the lead of the highest
+score over the next.
+
+The file does not contain any boards, so it cannot recognise an unreachable board, and may return a
+bad move for it. ``scripts/make_best_moves.py`` builds the files.
 """
 
 from __future__ import annotations
@@ -36,14 +38,14 @@ from py2048.players.solving.goal import pack_board, refusal
 MAGIC = b"py2048 moves 1\n"
 """First bytes of a file.
 
-The rest of the file consists of the CRC-32 of all later bytes (4 bytes), the length of the header
-(4 bytes), the JSON header, and the arrays (little-endian, compressed with zlib).
+After these bytes come the CRC-32 of the rest of the file (4 bytes), the length of the header (4
+bytes), and the JSON header. The arrays follow, little-endian and compressed with zlib.
 """
 
 SHIPPED = Path(__file__).resolve().parent / "data"
 
 ALWAYS_RIGHT = 255
-"""Special number of filter bits for leads at which the predictor is always right."""
+"""Marks boards for which no filter is needed, because the predictor is always right."""
 
 QUESTIONS = 3
 BATCH_BOARDS = 1 << 14
@@ -58,7 +60,7 @@ ILLEGAL = np.int32(-(2**30))
 """Score of an illegal move."""
 
 ONLY_MOVE = np.int32(2**30)
-"""Value used as the lead on boards with a single legal move."""
+"""The predictor's lead if the board has only one legal move."""
 
 Words = NDArray[np.uint64]
 Bytes = NDArray[np.uint8]
@@ -76,8 +78,8 @@ Arrays = dict[str, NDArray[Any]]
 def images(rows: int, columns: int) -> NDArray[np.intp]:
     """Return the source of each cell under each symmetry: `[images, cells]`.
 
-    An image's number encodes its symmetry. Bit 2 transposes the board first, bit 1 mirrors it, and
-    bit 0 flips it.
+    The bits of an image's number encode its symmetry: bit 2 transposes the board, and then bit 1
+    mirrors it and bit 0 flips it.
     """
     found = np.array(list(layout.images(rows, columns)))
     return found[[0, 2, 1, 3, 4, 5, 6, 7][: len(found)]]
@@ -97,7 +99,7 @@ def unpack_boards(boards: Words, cells: int) -> Ranks:
 
 
 def canonical(boards: Words, rows: int, columns: int) -> tuple[Words, NDArray[np.intp]]:
-    """Return the smallest symmetric image of each packed board, and the number of this image."""
+    """Return the smallest symmetric image of each packed board, and its symmetry."""
     shifts = np.arange(0, 4 * rows * columns, 4, dtype=np.uint64)
     ranks = unpack_boards(boards, rows * columns).astype(np.uint64)
     words = np.bitwise_or.reduce(ranks[:, images(rows, columns)] << shifts, axis=2)
@@ -155,18 +157,17 @@ _ONE, _SIX, _MASK, _HALF, _LOW = map(np.uint64, (1, 6, 63, 32, 2**32 - 1))
 class Retrieval:
     """A static map from keys to bits, stored without the keys.
 
-    Each key is hashed to a window of 64 adjacent bits in a table, and to a subset of this window.
-    The XOR of the bits in the subset is the key's value. The table is the solution of a system of
-    linear equations with one equation per key [1]. The table is split into parts of a few thousand
-    keys each, and has a few percent more bits than keys. Keys that are not in the map yield
-    pseudorandom bits.
+    Hashing a key selects some bits within a 64-bit window of a table. The key's value is the XOR of
+    the selected bits. The table solves a system of linear equations with one equation per key [1],
+    and needs only a few percent more bits than keys. Parts of a few thousand keys are solved
+    separately. Keys that are not in the map yield pseudorandom bits.
 
     [1] Dillinger & Walzer, "Ribbon filter: practically smaller than Bloom and Xor", 2021.
 
     Attributes:
         words: The table, with 64 bits per word, least significant bit first, and one word of
             padding.
-        columns: Number of bits in each part, uint16.
+        columns: Number of table bits in each part, uint16.
         seeds: Hash seed of each part, uint8.
     """
 
@@ -191,12 +192,12 @@ class Retrieval:
 
 
 def part_of(hashes: Words, parts: int) -> NDArray[np.int64]:
-    """Return the number of the part that each key belongs to."""
+    """Return the index of each key's part of the table."""
     return ((hashes >> _HALF) * np.uint64(parts) >> _HALF).astype(np.int64)
 
 
 def equations(hashes: Words, seeds: Words, widths: Words) -> tuple[Words, Words]:
-    """Return where each key's 64-bit window starts, and which of the window's bits are selected."""
+    """Return the start of each key's 64-bit window, and a mask of the selected bits."""
     mixed = mix64(hashes + seeds * SPREAD)
     starts = (mixed & _LOW) * (widths - np.uint64(WINDOW - 1)) >> _HALF
     return starts, mix64(mixed) | _ONE
@@ -232,7 +233,7 @@ class Order:
         return cls(boards, moves, np.take_along_axis(scores, moves, axis=1))
 
     def at(self, places: NDArray[np.intp]) -> Order:
-        """Return an `Order` with only the boards at the given indices."""
+        """Select boards by index."""
         return Order(self.boards[places], self.moves[places], self.scores[places])
 
     def leads(self, question: int) -> Leads:
@@ -241,32 +242,32 @@ class Order:
         return np.where(others == ILLEGAL, ONLY_MOVE, scores - others)
 
     def keys(self, question: int, bit: int = 0) -> Words:
-        """Return the keys of each board's decision, or of one bit of the filter."""
+        """Return the retrieval keys of the boards' decisions, or of one filter bit."""
         return self.boards << np.uint64(6) | np.uint64(question << 4 | bit)
 
 
 @dataclass(frozen=True, eq=False)
 class FilterPlan:
-    """The number of filter bits as a function of the best score's lead.
+    """Chooses the number of filter bits by the predictor's confidence.
 
     Attributes:
-        leads: Thresholds, ascending, int32.
-        bits: Number of filter bits in each interval between thresholds, uint8. With 0 bits, the
-            file stores a decision for every board in the interval.
+        leads: Thresholds of the predictor's lead, ascending, int32.
+        bits: Number of filter bits for leads between two thresholds, uint8. If it is 0, the file
+            stores a decision for every board with such a lead.
     """
 
     leads: Leads
     bits: Bytes
 
     def bits_of(self, leads: Leads) -> Bytes:
-        """Return the number of filter bits for each lead."""
+        """Return the number of filter bits for each board, given the predictor's lead."""
         found = self.bits[np.searchsorted(self.leads, leads, side="right")]
         found[leads == ONLY_MOVE] = ALWAYS_RIGHT
         return found
 
 
 def passes(filters: Retrieval, order: Order, number: int, bits: Bytes) -> NDArray[np.bool_]:
-    """Return a mask of the boards for which the filter answers "maybe"."""
+    """Return a mask of the boards for which the filter does not rule out an error."""
     passed: NDArray[np.bool_] = bits != ALWAYS_RIGHT
     for bit in range(int(bits[passed].max(initial=0))):
         asked = np.flatnonzero(passed & (bits > bit))
@@ -282,8 +283,8 @@ class DistilledMoves:
         rules: The rules. The goal is always the score.
         most: Largest tile sum of a reachable board.
         covered: Largest tile sum for which the file contains moves.
-        predictor: The predictor, which orders the moves on a board.
-        questions: Filter bits for each question.
+        predictor: Ranks the moves on a board.
+        questions: Filter sizes for the predictor's first, second and third choice.
         filters: Bits of the filters.
         decisions: Stored decisions.
     """
@@ -297,7 +298,7 @@ class DistilledMoves:
     decisions: Retrieval
 
     def serves(self, rules: Rules) -> bool:
-        """Return whether the moves are also the best under the given rules."""
+        """Return whether the same moves are optimal under the given rules."""
         return boards_key(rules) == boards_key(self.rules)
 
     def best(self, board: Board) -> Direction | None:

@@ -1,9 +1,9 @@
 """Read and write the solver's files: arrays with checksums, and files with a footer.
 
 An array file's name ends with the array's length and CRC-32. Files are written atomically.
-Solutions and tables are single files that begin and end with a magic number. Before the second
-magic number is a footer: JSON data, followed by the CRC-32 and the length of the data (8 bytes
-each, little-endian).
+Solutions and tables are single files that begin and end with a magic number. The footer, which
+precedes the second magic number, consists of JSON data, followed by its CRC-32 and its length as
+8-byte little-endian integers.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _TYPES: dict[str, type[np.generic]] = {
     "blocks": np.uint8,
     "sizes": np.uint32,
 }
-"""Array types by kind. Arrays of all other kinds contain keys (uint64)."""
+"""Array types by kind; kinds not listed here are uint64 keys."""
 
 
 def lookup_of(keys: Keys, values: Values, width: int) -> kernels.Lookup:
@@ -70,10 +70,10 @@ def sorted_unique(keys: Keys) -> Keys:
 
 
 def claim(folder: Path, plan: object) -> None:
-    """Create a folder for intermediate results, or reuse the folder of the same plan.
+    """Create a folder for intermediate results, or reopen it for the same problem.
 
     Raises:
-        SolvingError: If the folder belongs to another plan or cannot be written.
+        SolvingError: If the folder contains results of another problem, or cannot be written.
     """
     text = json.dumps(plan, sort_keys=True).encode()
     with os_errors_as(SolvingError, str(folder)):
@@ -101,7 +101,7 @@ def write_array(folder: Path, stem: str, array: Array) -> Path:
 
 
 def length_of(path: Path) -> int:
-    """Return the length of an array, taken from its file name."""
+    """Parse the length of an array from its file name."""
     return int(path.name.split("-")[-2])
 
 
@@ -137,11 +137,10 @@ class LayerStore:
     Args:
         memory: Maximum total size of the cached arrays in bytes. Ignored without a folder.
         folder: Folder to write to.
-        plan: Description of the problem. The folder must be empty or have been created with the
-            same plan.
+        plan: Description of the problem, which is stored in the folder and checked later.
 
     Raises:
-        SolvingError: If the folder belongs to another plan or cannot be written.
+        SolvingError: If the folder contains results of another problem, or cannot be written.
     """
 
     def __init__(self, memory: int, folder: Path | None = None, plan: object = None) -> None:
@@ -216,7 +215,7 @@ def write_file(path: Path | str, mark: bytes, write: Callable[[BinaryIO], dict[s
 
     Args:
         path: Target file.
-        mark: Magic number at both ends.
+        mark: Magic number that begins and ends the file.
         write: Function that writes the content and returns the footer's data.
 
     Raises:

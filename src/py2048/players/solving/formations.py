@@ -31,9 +31,9 @@ Mask = int
 class Formation:
     """The cells on which the large tiles stay while a smaller tile is built.
 
-    Large tiles are interchangeable and never merge. A position is lost if no move is legal. After a
-    slide, a position is also lost if the large tiles match no arrangement in `locks`, or if the sum
-    of the small tiles exceeds the target by more than `slack`.
+    Large tiles are interchangeable and never merge. A position is lost if no move is legal, or if a
+    slide breaks the formation. A slide breaks the formation if the large tiles then match no
+    arrangement in `locks`, or if the small tiles sum to more than the target plus `slack`.
 
     Attributes:
         name: Name of the formation.
@@ -128,7 +128,7 @@ class Formation:
 
     @cached_property
     def arrangements(self) -> dict[Mask, tuple[Mask, int]]:
-        """Each allowed set of large-tile cells, with its canonical image and a symmetry."""
+        """Maps each allowed set of large-tile cells to its canonical image and a symmetry."""
         masks = {
             sum(1 << cell for cell in chosen) for chosen in combinations(range(CELLS), self.larges)
         }
@@ -160,7 +160,7 @@ def _mask(picture: list[str], sign: str) -> Mask:
 
 
 def _pictures(name: str, text: str) -> list[list[str]]:
-    """Split a drawing into pictures; return the symbols of each picture's cells."""
+    """Split pictures drawn side by side; return the symbols in each picture."""
     rows = [line.split() for line in text.strip().splitlines()]
     widths = {len(row) for row in rows}
     width = max(widths, default=0)
@@ -176,7 +176,7 @@ def _pictures(name: str, text: str) -> list[list[str]]:
 
 
 def read_formations(path: Path | str) -> dict[str, Formation]:
-    """Read formations from a TOML file, by name.
+    """Return the formations in a TOML file by name.
 
     Raises:
         SolvingError: If the file cannot be read or defines no valid formation.

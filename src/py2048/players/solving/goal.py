@@ -65,7 +65,7 @@ class TileSpawn:
 
     Attributes:
         tile: Value of the tile.
-        known: The tile and its probability, encoded for the kernels.
+        known: Rank, probability and points of the tile, for the kernels.
         ends: Value of the board if spawning this tile ends the game, or `None` if the game
             continues.
     """
@@ -76,7 +76,7 @@ class TileSpawn:
 
 
 class Problem:
-    """Rules and a goal, ready to be solved.
+    """A game to solve: rules, a goal and the starting boards.
 
     Attributes:
         rules: The rules.
@@ -84,8 +84,7 @@ class Problem:
         spec: The rules and the goal, encoded for the kernels.
         spawns: Tiles that can spawn, ascending.
         tiles: Tiles that do not end the game when they spawn.
-        boards: Starting boards, all equally likely. If the sequence is empty, the rules determine
-            the starting boards.
+        boards: Starting boards, all equally likely. By default, the rules determine them.
         for_points: Whether the goal is to maximise points, rather than to reach a tile.
 
     Raises:
@@ -210,7 +209,7 @@ class Problem:
     def expect(
         self, afters: NDArray[np.uint64], known: Callable[[int], Lookup], out: NDArray[np.float64]
     ) -> None:
-        """Write the expected values of afterstates with the same sum.
+        """Write the expected values of afterstates that have the same tile sum.
 
         Args:
             afters: Keys of the afterstates.

@@ -1,7 +1,7 @@
-"""`Positions`: consecutive numbers for all positions of a formation and a target.
+"""`Positions`: an index for every position of a formation with a target.
 
-`_table_kernels` describes the numbering. A table contains all positions of the formation, even if
-no game can reach them.
+``_table_kernels.py`` describes how positions are numbered. A table contains all positions of the
+formation, even if no game can reach them.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ TARGETS = 16, 4096
 
 @dataclass(frozen=True)
 class _Part:
-    """All fillings of some consecutive cells, and half the tile sum of each filling."""
+    """All heads or all tails of the fillings, with their tile sums halved."""
 
     codes: Words
     halves: Longs
 
     @classmethod
     def of(cls, cells: int, ranks: int, most: int) -> _Part:
-        """Return all ways to fill some cells within the limits for ranks and sums.
+        """Enumerate all fillings of a given number of cells.
 
         Args:
             cells: Number of cells.
             ranks: Number of ranks, including the empty cell.
-            most: Half the maximum tile sum of a filling.
+            most: Maximum tile sum, halved.
         """
         codes, halves = np.zeros(1, np.uint64), np.zeros(1, np.int64)
         for cell in range(cells):
@@ -57,7 +57,7 @@ class _Part:
         return cls(codes, halves)
 
     def ordered(self, *, by_sum: bool) -> _Part:
-        """Return the fillings sorted by code, or by sum and then code."""
+        """Return a copy sorted by code, or first by tile sum and then by code."""
         order = np.lexsort((self.codes, self.halves)) if by_sum else np.argsort(self.codes)
         return _Part(self.codes[order], self.halves[order])
 
@@ -70,7 +70,7 @@ class Positions:
         target: Tile to reach.
         rules: Rules of the game.
         limit: Maximum sum of the small tiles after a slide. Positions with larger sums are lost.
-        reach: Maximum sum of the small tiles before a slide.
+        reach: Maximum sum of the small tiles after a spawn.
         spec: The formation and the target, encoded for the kernels.
 
     Raises:
@@ -149,11 +149,10 @@ class Positions:
         return {mask: number for number, mask in enumerate(kept)}
 
     def _runs(self) -> NDArray[np.uint64]:
-        """Return the runs of adjacent cells without a large tile, for each arrangement.
+        """Return the masks and shifts that unpack a code onto the board.
 
-        The array has the shape `[arrangements, runs, 2]`. Each run consists of two words: the mask
-        of the run's bits in a code, and the number of bits by which to shift them left onto the
-        board.
+        The result is uint64 `[arrangements, runs, 2]`, with a mask and a left shift for each run of
+        adjacent cells.
         """
         found = []
         for mask in self._number_of:

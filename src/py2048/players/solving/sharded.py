@@ -1,12 +1,13 @@
 """Distributed solver, which splits layers into shards on a shared file system.
 
 The keys of a layer are split into equal ranges, called *shards*. The solver runs two kinds of
-tasks, which only read complete files:
+tasks, which only read complete files.
 
-- Forward: collect the shard's keys from the shards of earlier layers. Write the shard's boards and,
-  for each edge to a later layer, the successors of these boards.
-- Backward: write the shard's values, and the *answers* for earlier layers, which are the values of
-  the successors that the earlier shards found.
+A forward task collects a shard's boards from the successors that earlier layers found. It writes
+these boards and their own successors.
+
+A backward task computes a shard's values. Values that earlier shards need are written to *answers*
+files.
 
 Tasks read and write files sequentially, keep only one shard in memory, and can be retried on any
 machine of the pool. Files are written atomically. The values are bit-for-bit identical to those of
@@ -136,14 +137,14 @@ class Edge(NamedTuple):
 
     @property
     def found(self) -> str:
-        """Name of the files with successors' keys, one for each shard of the source layer."""
+        """Name of the files in which the source layer's shards store their successors' keys."""
         return f"found-{self.target.total}-{self.source.total}"
 
     @property
     def answers(self) -> str:
-        """Name of the files with successors' values, one for each shard of the target layer.
+        """Name of the files in which the target layer's shards store the values of successors.
 
-        Each file starts with the offsets (int64) of the values for each shard of the source layer.
+        Each file starts with int64 offsets, which locate the values for each shard that needs them.
         """
         return f"answers-{self.target.total}-{self.source.total}"
 
@@ -222,7 +223,7 @@ class Shard:
     count: int
 
     def cut(self, keys: Array, width: int) -> Keys:
-        """Return the part of a sorted array of keys that belongs to this shard."""
+        """Return the keys in a sorted array that belong to this shard."""
         low, high = ((k << width) // self.count for k in (self.index, self.index + 1))
         first = np.searchsorted(keys, np.uint64(low))
         is_last = self.index + 1 == self.count
@@ -241,7 +242,7 @@ def mapped(path: Path) -> Array:
 
 
 def find(plan: Plan, shard: Shard, sources: Sequence[Path], starts: Keys) -> list[Path]:
-    """Run a forward task: write the successors of a shard, then the keys of its boards."""
+    """Run a forward task, which writes a shard's successors and the keys of its boards."""
     arrays = [starts, *map(mapped, sources)]
     keys = sorted_unique(np.concatenate([shard.cut(array, plan.width) for array in arrays]))
     edges = plan.edges_from(shard.layer)
@@ -250,7 +251,7 @@ def find(plan: Plan, shard: Shard, sources: Sequence[Path], starts: Keys) -> lis
 
 
 def successors(plan: Plan, edge: Edge, keys: Keys) -> Keys:
-    """Return the keys of all successors along an edge (a slide or a spawn)."""
+    """Return the keys of all boards that a slide or a spawn can reach."""
     problem, expand, room = plan.problem, kernels.slide_all, 4
     if edge.tile:
         rank = np.uint64(edge.tile.bit_length() - 1)
@@ -260,7 +261,7 @@ def successors(plan: Plan, edge: Edge, keys: Keys) -> Keys:
 
 
 def find_again(plan: Plan, shard: Shard, edge: Edge, keys: Path) -> list[Path]:
-    """Write the successors of a shard along a single edge (a slide or a spawn)."""
+    """Write a shard's successors again, because their file is missing."""
     return [shard.write(plan, edge.found, successors(plan, edge, read_array(keys)))]
 
 
@@ -271,15 +272,15 @@ def evaluate(
     later: Mapping[int, tuple[Path, Sequence[Path]]],
     earlier: Mapping[Edge, Sequence[Path]],
 ) -> list[Path]:
-    """Run the backward task of one shard: write answers for earlier shards, then its own values.
+    """Run a backward task, which writes a shard's values and answers.
 
     Args:
         plan: The problem to solve and the folder that all processes share.
         shard: The shard.
         keys: File with the shard's keys.
-        later: For each spawned tile (0 for a slide), the file with the shard's successors and the
-            files with the later layer's answers.
-        earlier: For each edge, the files of successors that the shards of the earlier layer wrote.
+        later: Files to read, by spawned tile (0 for a slide). Each entry contains the file of the
+            shard's successors and the answers files of their layer.
+        earlier: Files of the successors that earlier layers found, by edge.
     """
     boards = read_array(keys)
     known = {tile: successor_values(plan, shard, *files) for tile, files in later.items()}
@@ -300,7 +301,7 @@ def evaluate(
 def successor_values(
     plan: Plan, shard: Shard, found: Path, answers: Sequence[Path]
 ) -> kernels.Lookup:
-    """Return a lookup that gives the value of each successor of a shard."""
+    """Return a lookup table with the values of a shard's successors."""
     parts = [np.empty(0)]
     for array in map(mapped, answers):
         first, last = array[shard.index : shard.index + 2].view(np.int64)
@@ -314,7 +315,7 @@ def successor_values(
 def answers_for(
     plan: Plan, shard: Shard, keys: Keys, values: Values, found: Sequence[Path]
 ) -> Array:
-    """Return the values that each shard of the source layer needs from this shard."""
+    """Return the contents of an answers file."""
     wanted = [shard.cut(array, plan.width) for array in map(mapped, found)]
     lengths = [len(wanted) + 1, *map(len, wanted)]
     places = np.cumsum(lengths, dtype=np.int64).view(np.uint64)
@@ -338,7 +339,7 @@ _FILE = re.compile(r"((?:before|after|values|found|answers)[-\d]+)-(\d+)of(\d+)-
 
 
 class ShardFiles:
-    """An index of the shard files in a folder, by name."""
+    """An index of the shards' files in a folder."""
 
     def __init__(self, folder: Path) -> None:
         self._shards: dict[str, list[Path | None]] = {}
@@ -369,7 +370,7 @@ class ShardFiles:
         return name in self._shards and None not in self._shards[name]
 
     def length(self, name: str) -> int:
-        """Return the sum of the lengths of the arrays of all shards."""
+        """Return the number of keys or values in all shards."""
         return sum(map(length_of, self.of(name)))
 
     def drop(self, name: str) -> None:
@@ -404,7 +405,7 @@ class _ShardedSolver:
     # --- boards forward --------------------------------------------------------------------------
 
     def _find_both(self, starts: Mapping[int, Keys], total: int) -> tuple[int, int]:
-        """Find the boards and the afterstates with this tile sum, and return their numbers."""
+        """Find all boards and afterstates with this tile sum; return how many of each exist."""
         none = np.empty(0, np.uint64)
         self._find(LayerName("before", total), starts.get(total, none))
         self._find(LayerName("after", total), none)
@@ -429,10 +430,10 @@ class _ShardedSolver:
     # --- values backward -------------------------------------------------------------------------
 
     def _evaluate(self, layer: LayerName) -> None:
-        """Compute a layer's values, unless all files derived from them already exist."""
+        """Compute a layer's values, unless they have already been written."""
         files, edges = self._files, self._plan.edges_from(layer)
         asking = [edge for edge in self._plan.edges_to(layer) if files.of(str(edge.source))]
-        # The values of afterstates are stored only in `answers` files, which are deleted after use.
+        # Values of afterstates are stored only in answers files, which are deleted after use.
         ends = [f"values-{layer.total}", *(edge.answers for edge in asking if not edge.tile)]
         if not any(map(files.is_complete, ends)):
             self._run([task for edge in edges + asking for task in self._missing_successors(edge)])
@@ -442,7 +443,7 @@ class _ShardedSolver:
             files.drop(edge.answers)
 
     def _missing_successors(self, edge: Edge) -> list[Task]:
-        """Return tasks that recreate an edge's missing successor files."""
+        """Return tasks that restore missing files of successors."""
         keys = self._files.of(str(edge.source))
         return [
             partial(find_again, self._plan, Shard(edge.source, at, len(keys)), edge, keys[at])
@@ -452,7 +453,7 @@ class _ShardedSolver:
     def _evaluations(
         self, layer: LayerName, edges: Sequence[Edge], asking: Sequence[Edge], last: str
     ) -> list[Task]:
-        """Return an evaluation task for each shard without a file named `last`."""
+        """Return a backward task for each shard whose file named `last` is missing."""
         files, keys = self._files, self._files.of(str(layer))
         earlier = {edge: files.of(edge.found) for edge in asking}
         return [
@@ -474,7 +475,7 @@ class _ShardedSolver:
             self._files.add(paths)
 
     def _count(self, totals: Sequence[int]) -> tuple[list[LayerCount], float]:
-        """Return the number of boards in each layer, and the largest absolute value."""
+        """Count the boards in each layer; also return the largest absolute value of a board."""
         files, counts, largest = self._files, list[LayerCount](), 0.0
         pairs = [
             list(zip(files.of(f"before-{total}"), files.of(f"values-{total}"), strict=True))

@@ -31,7 +31,7 @@ MAGIC = b"py2048 solution 1\n"
 """First and last bytes of a solution file.
 
 The file contains the keys (uint64) and values (float64) of each layer, little-endian. A JSON footer
-follows, with its CRC-32 and its length in 8 bytes each.
+follows, in the format that `py2048.players.solving.files` describes.
 """
 
 DEFAULT_CACHED_BYTES = 1 << 30
@@ -66,10 +66,10 @@ class StartValue:
     """Value of a starting position.
 
     Attributes:
-        board: The starting board, which represents all of its symmetric images.
+        board: A starting board, which stands for all its symmetric images.
         chance: Probability that a game starts with this board or any of its images.
-        value: The value of this position under perfect play. If the score is the board's sum, the
-            value includes the starting tiles.
+        value: The value of this position under perfect play. If games are scored by the board's
+            tile sum, the starting tiles count towards the value.
     """
 
     board: Board
@@ -86,7 +86,7 @@ class SolvingProgress:
             backward.
         total: Tile sum of the layer that was completed last.
         done: Number of boards completed in this stage.
-        all: Total number of boards in this stage, or 0 if it is not yet known.
+        all: Number of boards to complete in this stage, or 0 if unknown.
         seconds: Seconds since the stage began.
     """
 
@@ -117,7 +117,7 @@ class Solution:
         rules: The rules for which the values are valid.
         goal: What perfect play maximises.
         layers: Number of boards for each tile sum, in ascending order of sums.
-        error: Upper bound for the rounding error of any value.
+        error: Maximum rounding error of a value.
         seconds: Solving time.
         starts: Starting positions with their values.
     """
@@ -161,7 +161,8 @@ class Solution:
     def value_of(self, board: Board) -> float:
         """Return a board's value under perfect play, in future points or as a probability.
 
-        If the score is the sum of the tiles, the value does not include the board's tiles.
+        If games are scored by the board's tile sum, tiles already on the board do not count towards
+        the value.
 
         Raises:
             BoardError: If the board is not reachable under the rules.
@@ -185,7 +186,7 @@ class Solution:
         return True
 
     def layer(self, total: int) -> kernels.Lookup:
-        """Return a lookup of all boards with this tile sum. The lookup may be empty."""
+        """Return a lookup table of all boards with this tile sum. It may be empty."""
         lookups = self._lookups
         if total not in lookups:
             keys, values = (self._arrays.get((kind, total)) for kind in ("before", "values"))
@@ -221,7 +222,7 @@ class Solution:
         return max(values, key=values.__getitem__) if values else None
 
     def afterstates(self, keys: Keys, total: int) -> kernels.Lookup:
-        """Return a lookup of the afterstates of all boards with this tile sum."""
+        """Return a lookup table of all afterstates of boards that have this tile sum."""
         found = np.empty(4 * len(keys), np.uint64)
         afters = sorted_unique(found[: kernels.slide_all(keys, self.problem.spec, found)]).copy()
         to_come = np.empty(len(afters))
@@ -281,7 +282,7 @@ class Solution:
 
 
 def _size_of(known: kernels.Lookup) -> int:
-    """Return the size of a lookup in bytes."""
+    """Return the size of a lookup table in bytes."""
     return known.keys.nbytes + known.values.nbytes + known.heads.nbytes
 
 

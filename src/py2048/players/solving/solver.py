@@ -1,9 +1,8 @@
 """Solve games exactly: enumerate boards layer by layer, then evaluate them backward.
 
 A layer holds all boards with the same tile sum. A slide keeps the sum, and a new tile increases it.
-The boards of a layer therefore follow from a few layers with smaller sums. The values of a layer
-follow from a few layers with larger sums. Each step depends only on complete layers, so an
-interrupted run can be resumed.
+Boards are therefore found from layers with smaller sums, and values are computed from layers with
+larger sums. Each step depends only on complete layers, so an interrupted run can be resumed.
 
 The layers are called *ages* in Kaneko & Yamashita, "Strongly Solving 2048 4x3", 2025,
 arXiv:2510.04580.
@@ -51,8 +50,8 @@ def solve(
         rules: Rules, or a string such as ``classic:size=2x3``.
         goal: ``score`` for the expected score, or ``tile=N`` for the probability of reaching a
             tile.
-        memory: Approximate memory limit in bytes if `save` is given. Layers that do not fit are
-            kept on disk.
+        memory: Approximate memory limit in bytes. Layers beyond this limit are moved to disk, but
+            only if `save` is given.
         threads: Number of threads, by default one per processor.
         save: File for the solution. Finished layers are kept in a folder next to this file until
             the file is complete. Repeating the call resumes an interrupted run.
@@ -108,8 +107,8 @@ class LayerLoops:
         Args:
             problem: Rules and goal.
             starts: Sums of the starting boards.
-            find: Function that builds the layer of a tile sum, and returns how many boards and
-                afterstates the layer has.
+            find: Function that builds the layer of a given tile sum, and returns its numbers of
+                boards and afterstates.
         """
         since, done = time.perf_counter(), 0
         waiting, totals = set(starts), list[int]()
@@ -127,7 +126,7 @@ class LayerLoops:
         """Yield the tile sum of each layer to evaluate; report progress after each layer.
 
         Args:
-            totals: The tile sums in the order of evaluation.
+            totals: Tile sums, in the order in which to evaluate their layers.
             size_of: Function that returns the number of boards with a given tile sum.
         """
         since, done, all_ = time.perf_counter(), 0, sum(map(size_of, totals))
@@ -146,9 +145,8 @@ class LayerLoops:
     ) -> Solution:
         """Build the solution and bound its rounding error. `largest` is the maximum absolute value.
 
-        The rounding error of each operation is at most half an ulp of `largest`. The error of a
-        layer is the error of the layers with larger sums, plus the error of its own operations on a
-        board. Computing expectations and maxima does not increase earlier errors.
+        Each operation rounds by at most half an ulp of `largest`. Expectations and maxima do not
+        amplify the errors of their inputs, so the errors of the layers add up.
         """
         operations = problem.rules.cells + 4 * len(problem.spawns) + 2
         error = len(counts) * operations * largest * 2.0**-53
@@ -156,7 +154,7 @@ class LayerLoops:
 
 
 def start_keys(problem: Problem) -> dict[int, Keys]:
-    """Return the keys of the starting boards where play does not stop, by tile sum."""
+    """Return the keys of the playable starting boards, grouped by tile sum."""
     found: dict[int, list[np.uint64]] = {}
     for board in problem.starts():
         if problem.stopped_value(board) is None:
@@ -168,12 +166,12 @@ def start_keys(problem: Problem) -> dict[int, Keys]:
 def expanded(
     keys: Keys, expand: Callable[..., Int], room: int, spec: kernels.SolverSpec
 ) -> list[Keys]:
-    """Return the successors that `expand` finds, as sorted arrays without duplicates.
+    """Expand boards in batches; return a sorted array of distinct successors per batch.
 
     Args:
         keys: Keys of the boards to expand.
         expand: Kernel that finds the successors of boards.
-        room: Maximum number of successors of a board.
+        room: Maximum number of successors per board.
         spec: The rules and the goal, encoded for the kernels.
     """
     found = np.empty(room * min(BATCH_BOARDS, len(keys)), np.uint64)
@@ -222,7 +220,7 @@ class _Solver:
         return self._union(parts)
 
     def _expanded(self, keys: Keys, expand: Callable[..., Int], room: int) -> Keys:
-        """Return the distinct successors that `expand` finds, at most `room` per key, sorted."""
+        """Like `expanded`, but use all threads and return a single array."""
 
         def share(first: int, last: int) -> list[Keys]:
             return expanded(keys[first:last], expand, room, self._spec)
@@ -252,7 +250,7 @@ class _Solver:
     # --- values backward -------------------------------------------------------------------------
 
     def _evaluate(self, totals: list[int]) -> float:
-        """Compute the value of every board; return the largest value."""
+        """Compute the value of every board; return the largest absolute value."""
         store, known, largest = self._store, dict[int, kernels.Lookup](), 0.0
         reach = max(spawn.tile for spawn in self._problem.spawns)
         for total in self._loops.backward(

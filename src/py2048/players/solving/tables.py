@@ -1,8 +1,8 @@
 """Endgame tables: the chance of reaching a tile from every position of a formation.
 
 The chance of an afterstate is the average over all spawns, assuming the best move after each spawn.
-Layers are computed in descending order of their sums, as in the solver. A file contains a chance
-for each afterstate, in the order of `py2048.players.solving.positions`, but no boards.
+Layers are computed in descending order of their sums, as in the solver. A file contains only the
+chances of the afterstates, in the order that `py2048.players.solving.positions` defines.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ MIN_POSITIONS_PER_THREAD = 1 << 14
 """Minimum number of positions per thread; with fewer, a thread costs more time than it saves."""
 
 MIN_CHANCE = 0.5
-"""Minimum chance of a useful result; with lower chances, leaving the formation may be better."""
+"""Minimum chance of a result, below which leaving the formation may be better."""
 
 
 class EndingTable:
@@ -65,8 +65,8 @@ class EndingTable:
     error = 0.6 / STORED_ONE
     """Upper bound for the rounding error of a stored probability.
 
-    Storing a probability rounds it by at most half a unit of the file's integers. Each solved layer
-    has also rounded it by at most half a unit of `CHANCE_ONE`.
+    Most of the error comes from the file, which stores probabilities as 16-bit integers. The
+    solver's own rounding adds very little.
     """
 
     def __init__(self, path: Path, positions: Positions, check: int) -> None:
@@ -87,12 +87,11 @@ class EndingTable:
 
         Args:
             path: The file.
-            rules: Rules of the game to play. Defaults to the rules of the table.
+            rules: Rules of the game to play. Defaults to the table's own rules.
 
         Raises:
             RulesError: If `rules` are invalid.
-            SolvingError: If the file is missing or damaged, or its chances do not apply under
-                `rules`.
+            SolvingError: If the file is missing or damaged, or was built for different rules.
         """
         file = Path(path)
         if (about := read_footer(file, MAGIC)) is None:
@@ -190,7 +189,7 @@ class EndingTable:
         return float(self._block(total, block)[within]) / STORED_ONE
 
     def _checked_views(self, board: Board) -> list[tuple[int, int]]:
-        """Return the views of a board. The board must be in the formation."""
+        """Return the views of a board, or raise `BoardError` if there are none."""
         views = self._views(board)
         if not views:
             line = " / ".join(str(board).splitlines())
@@ -202,7 +201,7 @@ class EndingTable:
         return views
 
     def _views(self, board: Board) -> list[tuple[int, int]]:
-        """Return each way to match the board to the formation, as a packed board and a symmetry."""
+        """Return the packed boards and symmetries that fit a board into the formation."""
         return [
             (packed, turn)
             for packed in self._masked(board)
@@ -219,7 +218,7 @@ class EndingTable:
         return self._positions.is_made(_turned(*view))
 
     def _masked(self, board: Board) -> Iterator[int]:
-        """Yield a packed board for each choice of the large tiles. Large tiles get rank 15."""
+        """Yield the packed boards that represent a board, with large tiles at rank 15."""
         if board.shape != (SIDE, SIDE):
             raise BoardError(f"the board is {board.shape}, tables are for 4x4")
         tiles = [tile for row in board.rows for tile in row]
@@ -237,7 +236,7 @@ class EndingTable:
     # --- the file --------------------------------------------------------------------------------
 
     def _read_places(self, check: int) -> NDArray[np.uint64]:
-        """Return the file offsets of all blocks, and the end of the last block."""
+        """Return the file offset of each block, followed by the end of the last block."""
         length = 8 * (self._first[-1] + 1)
         footer = int.from_bytes(self._data[-len(MAGIC) - 8 : -len(MAGIC)].tobytes(), "little")
         end = len(self._data) - len(MAGIC) - 16 - footer
@@ -247,7 +246,7 @@ class EndingTable:
         return np.frombuffer(data, "<u8")
 
     def _read_block(self, total: int, block: int) -> Stored:
-        """Read a block of a layer as stored numbers."""
+        """Read and decompress a block of chances."""
         number = self._first[total // 2] + block
         first, last = self._places[number], self._places[number + 1]
         length = min(BLOCK, self._positions.sizes[total // 2] - BLOCK * block)
@@ -311,8 +310,9 @@ class Ending(NamedTuple):
     """A table's answer for a board.
 
     A move that breaks the formation has the chance 0, although the game may still reach the target.
-    In a test on boards whose best move had a chance of 0.9 or more, a search reached
-    the target after 97 % of the best moves, and after 38 % of the moves that break the formation.
+    In a test, a search played on from boards whose best move had a chance of 0.9 or more. The
+    search reached the target after 97 % of the best moves, and after 38 % of the moves that break
+    the formation.
 
     Attributes:
         table: Name of the table, such as ``L3-256``.
@@ -333,8 +333,8 @@ class Ending(NamedTuple):
 def find_ending(board: Board, rules: Rules | str = "classic") -> Ending | None:
     """Look up a board in all tables of the data folder; return the best result.
 
-    Results with larger targets are better. Among equal targets, higher chances are better. The
-    result is `None` if no table contains the board, or if the best chance is below `MIN_CHANCE`.
+    Larger targets are preferred to smaller ones, and then higher chances to lower ones. The result
+    is `None` if no table contains the board, or if the best chance is below `MIN_CHANCE`.
 
     Args:
         board: Board to move on.
@@ -392,8 +392,8 @@ def build_table(
 
     Raises:
         RulesError: If `rules` are invalid.
-        SolvingError: If the rules or the target are not supported, building needs more than
-            `memory`, or files cannot be written or are damaged.
+        SolvingError: If the rules or the target are not supported, if `memory` is too small, or if
+            files cannot be written or are damaged.
     """
     positions = Positions(get_formation(formation), target, get_rules(rules))
     needed = checked_memory(positions, memory)
@@ -490,7 +490,7 @@ class _Builder:
 
 
 def _packed(afters: Chances, first: int, last: int) -> list[bytes]:
-    """Compress each block of chances to a bit mask and the non-zero values."""
+    """Compress each block to a bit mask and its non-zero chances."""
     blocks = []
     for block in range(first, last):
         part = afters[BLOCK * block : BLOCK * (block + 1)].astype(np.uint64)
