@@ -1,9 +1,9 @@
 """Player levels: how much players of a level misjudge moves, and which tile they aim for.
 
-A simulated player of level ``s`` rates each move: the points of the slide plus the small network's
-value of the afterstate, multiplied by ``1 + s * x``. For each rating, ``x`` is a new random number
-from -1 to 1. The player makes the move with the highest rating. `scripts/make_levels.py` simulates
-players of each level, and writes the fraction of games that reach each tile to
+A simulated player of level ``s`` rates each move by the points of the slide plus the small
+network's value of the afterstate. Each rating is multiplied by ``1 + s * x``, with a new random
+``x`` from -1 to 1, and the player makes the move with the highest rating. `scripts/make_levels.py`
+simulates players of each level, and writes the fraction of games that reach each tile to
 ``data/levels.json``. ``docs/explanation/review.md`` describes how well this model predicts people's
 moves.
 """
@@ -25,12 +25,13 @@ from py2048.core.errors import PlayerError, RulesError, unknown
 from py2048.core.rules import Rules, get_rules
 
 TABLE = Path(__file__).resolve().parent / "data" / "levels.json"
-"""Simulation results by preset and slip (relative error): the median score, and how often games
-reach each tile.
+"""File with simulation results for each preset and slip (relative error).
+
+The results are the median score and the fraction of games that reach each tile.
 """
 
 CERTAIN = 0.9
-"""Share of games that must reach a tile for the tile to be too easy as a goal."""
+"""A tile is too easy to be a goal if at least this fraction of games reach it."""
 
 PERFECT = "perfect"
 """The name that selects perfect play instead of a level."""
@@ -114,7 +115,7 @@ def parse_level(text: str) -> Level | None:
 
     Returns `None` for ``perfect``.
 
-    Error messages also offer the level ``me``, which callers must handle themselves.
+    The level ``me`` appears in error messages, but this function rejects it. Callers handle ``me``.
 
     Raises:
         PlayerError: If the text is neither a level nor a number above 0 and at most 0.9.
@@ -144,10 +145,10 @@ def goal_of(rules: Rules, level: Level, board: Board) -> Goals:
     """Return the tiles that a player of this level tries to reach from a board.
 
     Each level has a fixed sequence of goals. The first goal is the smallest tile that fewer than 90
-    % of games reach. Each later goal is determined in the same way from the games that reached the
-    previous goal. The goal on a board is the first goal above the board's largest tile, so a goal
-    stays the same until the player reaches it. Above the largest tile that the level ever reaches,
-    every tile is a goal.
+    % of games reach. Each later goal is the smallest tile that fewer than 90 % of the games with
+    the previous goal reach. The goal on a board is the first goal above the board's largest tile,
+    so a goal stays the same until the player reaches it. If no simulated game reaches a tile, that
+    tile and all larger tiles are goals.
     """
     limit = rules.target if rules.target and rules.ends_at_target else 1 << 62
     above = (min(tile, limit) for tile in _goals(rules, level) if tile > board.max_tile)
@@ -193,7 +194,10 @@ def has_table(rules: Rules) -> bool:
 
 @cache
 def _tables() -> dict[tuple[object, ...], Table]:
-    """Return the tables, keyed by the rules' objective. All rows of a table have the same tiles."""
+    """Return the simulated shares, keyed by the rules' objective.
+
+    Tiles that no game of a level reached have a share of 0.
+    """
     tables: dict[tuple[object, ...], Table] = {}
     for name, preset in json.loads(TABLE.read_text(encoding="ascii")).items():
         rows = {float(slip): row["made"] for slip, row in preset["slips"].items()}
@@ -219,7 +223,7 @@ def fit_level(rules: Rules, games: Iterable[tuple[int, bool]]) -> Level:
             unfinished game counts as a game that reached at least its current largest tile.
 
     Raises:
-        RulesError: If there is no table for the rules.
+        RulesError: If no levels have been simulated under these rules.
     """
     if not has_table(rules):
         raise RulesError(f"no levels are known for {rules.name}: fit games of classic instead")
@@ -257,11 +261,11 @@ def fit_of(rules: Rules, level: Level, games: Iterable[tuple[int, bool]]) -> lis
     ]
 
 
-_GOAL_RANKS = 20  # Number of largest-tile ranks for which browsers receive goals.
+_GOAL_RANKS = 20  # Browsers receive the goals for boards whose largest tile has a lower rank.
 
 
 def facts_of_levels(rules: Rules) -> dict[str, dict[str, object]]:
-    """Return each level's relative error (slip) and its goals by largest rank, for browsers."""
+    """Return each level's slip and its goals by the rank of the largest tile, for browsers."""
     rest = [0] * (rules.columns - 1)
     boards = [Board.from_rows([[r and 1 << r, *rest]] * rules.rows) for r in range(_GOAL_RANKS)]
     return {

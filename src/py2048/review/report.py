@@ -23,11 +23,12 @@ from py2048.review.games import Review, last_board
 from py2048.review.moves import Grade
 
 UNDATED = "no date"
-"""Key of the games without a date."""
+"""Stands for the week of games whose date is unknown."""
 
 VERSION = 6
-"""Version of the summary file, which changes with the definitions of grades, accuracy, luck or
-fields.
+"""Version of the summary file.
+
+Increment the version if the fields change, or the definitions of grades, accuracy or luck.
 """
 
 
