@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 OBSERVATIONS = ("text", "json", "image")
-"""Forms of observations: lines of text, a JSON object, or a PNG image as a ``data:`` URL."""
+"""Observation formats: plain text, a JSON object, or a PNG image as a ``data:`` URL."""
 
 REWARDS = ("points", "largest", "regret")
 """Rewards: the change of the score, the change of the largest tile's base-2 logarithm, or the exact
@@ -69,8 +69,8 @@ def read_move(answer: str) -> Direction:
     """Extract the move from a model's answer.
 
     If the whole answer is a move (a name, letter, arrow or action number), this move is returned.
-    In longer answers, the move is taken from the last tag, JSON field, box or label. If there is no
-    tag, field, box or label, the last line that names a direction must name exactly one. Text in
+    In longer answers, the move is taken from the last tag, JSON field, box or label. In answers
+    without such a marker, the last line that mentions a direction must mention only one. Text in
     ``<think>`` is ignored, and ambiguous answers are rejected.
 
     >>> read_move('The corner is safe. {"move": "down"}'), read_move("So I slide **left**.")
@@ -115,8 +115,8 @@ class TextStep(NamedTuple):
         reward: Reward of the answer.
         is_over: Whether the episode is over.
         is_legal: Whether the answer was a legal move.
-        message: Why the answer was not a legal move, or how the episode ended. Empty if the
-            episode continues after a legal move.
+        message: Why the answer was not a legal move, or how the episode ended. Empty after other
+            answers.
     """
 
     observation: str
