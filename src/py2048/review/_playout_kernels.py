@@ -31,11 +31,11 @@ from py2048.players.search._expectimax_kernels import (
 from py2048.players.search.context import ARENA_SLOTS, SearchContext, SearchContexts
 
 PLY, FIRST, COUNT, DIRECTIONS, GOAL, NEXT, CORNER, SMALL, LARGE, PAIR = range(10)
-"""Columns of a job.
+"""Columns of a job, which is a batch of playouts from one position.
 
-`PLY` is the number of the move. `FIRST` and `COUNT` are the number of the first playout and the
-number of playouts. `DIRECTIONS` is a bit set of the directions to try. `GOAL` and `NEXT` are the
-next two goals as tiles. `CORNER` to `PAIR` are the ranks of the tiles to watch, or 0 for none.
+`PLY` is the number of the move. The playouts are numbered from `FIRST`, and `COUNT` is how many
+run. `DIRECTIONS` is a bit set of the directions to try. `GOAL` and `NEXT` are the next two goals as
+tiles. `CORNER` to `PAIR` are the ranks of the tiles to watch, or 0 for none.
 """
 JOB = 10
 
@@ -47,7 +47,7 @@ JOB = 10
 SQUARES, SUMS = 3, 14
 
 SURVIVAL_MOVES, CORNER_MOVES, ROOM_MOVES = 20, 10, 5
-"""Playouts record survival, the corner tiles and the empty cells after these numbers of moves."""
+"""Number of moves after which playouts record survival, corner tiles and empty cells."""
 WATCHED_BOARDS = 20
 """Number of boards per game that playouts check for trapped tiles and merged pairs."""
 WARM_UP_WORDS = 12
@@ -128,8 +128,8 @@ def observe(
         rows: Number of rows.
         columns: Number of columns.
         count: Number of moves since the judged move.
-        above: Sum of the tiles larger than `PAIR` before the judged move. The sum grows when the
-            pair merges.
+        above: Sum of the tiles larger than `PAIR` before the judged move, which grows when the pair
+            merges.
         job: Columns `PLY` to `PAIR`.
         game: Statistics of the playout, `[SUMS]`.
     """
@@ -244,7 +244,7 @@ def make_game_kernel(parts: Parts) -> Kernel:
 
 
 def make_playouts(parts: Parts) -> Kernel:
-    """Build the kernel that plays all games of a job."""
+    """Build the kernel that runs a batch of playouts."""
     play_game = make_game_kernel(parts)
 
     @kernel(borrows=True)
@@ -258,7 +258,7 @@ def make_playouts(parts: Parts) -> Kernel:
         game: Longs,
         sums: Longs,
     ) -> None:
-        """Play the games of a job.
+        """Run a batch of playouts.
 
         Args:
             cells: Board before the moves as ranks, uint8 `[cells]`.

@@ -243,7 +243,7 @@ def ready_judge(
         rules: Rules of the game.
         start: Starting position, as for `py2048.review.judge_for`.
         level: Level of the player, or None for perfect play. If the rules do not support levels,
-            the judge is perfect play.
+            the judge assumes perfect play.
 
     Raises:
         PlayerError: If no judge supports the rules.
@@ -268,7 +268,7 @@ def ready_judge(
 
 
 def review_game(record: Record, level: Level | None = None) -> Iterator[ReviewUpdate | Compiling]:
-    """Review a game, and yield the progress of the review.
+    """Review a game, yielding intermediate results.
 
     The items are the compiler's progress, the judge, batches of reviewed moves and, at the end, the
     complete review. In a review for a level, a later review of the same move is more precise and

@@ -2,11 +2,11 @@
 
 The value of a move is the probability that a player of this level then reaches the goal. The
 probability is estimated from simulated games, called *playouts*, so it has a standard error.
-Playouts are allocated in three steps, until a budget of simulated moves is spent:
 
-1. Every move gets the same number of playouts.
-2. The most decisive quarter of the positions gets more playouts.
-3. Batches of playouts go to the positions whose grades are the least certain.
+Playouts are allocated in three steps, until a budget of simulated moves is spent. First, every move
+gets the same number of playouts. Next, the most decisive quarter of the positions gets more
+playouts. Finally, batches of playouts go to the positions whose grades are the least certain.
+
 
 The allocation does not depend on timing, so the same seed gives the same review on any machine and
 with any number of threads.
@@ -168,8 +168,8 @@ class Judgement:
     def review(self, played: Direction | None = None) -> MoveReview:
         """Return the review of a legal direction, by default the direction played.
 
-        For the accuracy, different playouts select the best move and measure the loss. Using the
-        same playouts for both would overestimate the loss.
+        For the accuracy, one set of playouts selects the best move and another set measures the
+        loss. Using the same playouts for both would overestimate the loss.
         """
         column, played = self._column, played or self.played
         chances, grade = self._chances(column), self._grade(played)
@@ -203,7 +203,7 @@ class Judgement:
         return max(clear, key=self._effect, default=None)
 
     def _effect(self, reason: Reason) -> float:
-        """Return a reason's effect, from 0 to 1 (the largest possible effect)."""
+        """Return a reason's effect as a fraction of the largest possible effect."""
         numbers = reason.numbers
         most = {**_PER, ReasonKind.ROOM: self.rules.cells}.get(reason.kind, kernels.WATCHED_BOARDS)
         return abs(numbers["played"] - numbers["best"]) / most
@@ -260,9 +260,9 @@ class Judgement:
     def _cross_fitted(self, column: int, played: Direction) -> tuple[float, float]:
         """Return the loss of a move and of a random move, estimated by cross-fitting.
 
-        The playouts are split into two halves, with even and odd numbers. Each half in turn
-        measures the losses, while all other playouts select the best move. The losses are weighted
-        by how clearly the moves differ.
+        First, the playouts with even numbers measure the losses, while all other playouts select
+        the best move. Then, the playouts with odd numbers measure the losses. Positions whose moves
+        clearly differ have a larger weight.
         """
         until = self.sums if self.until is None else self.until
         losses, stakes = [], []
@@ -396,7 +396,7 @@ class LevelJudge(Judge):
         return self.review(position for position, _ in legal_turns(record))
 
     def review(self, positions: Iterable[Position]) -> Iterator[MoveReview]:
-        """Review moves, given their positions with the directions played, as in `reviews`."""
+        """Review the moves played in the given positions, as in `reviews`."""
         found = [Judgement(self.rules, self.level, position) for position in positions]
         for each in found:
             each.until = each.since

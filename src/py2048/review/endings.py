@@ -24,7 +24,7 @@ If the winning chances of all positions are outside `CHANCE_RANGE`, the closest 
 SLIP_SHARE = 0.15
 """Share of random moves before the starting position, to make it resemble human play."""
 PROGRESS_RANGE = 0.2, 0.9
-"""Range for the sum of the tiles below the target at the start, as a fraction of the target."""
+"""Practice starts when the small tiles add up to a fraction of the target within this range."""
 MAX_TILE = 1 << 17
 """Largest tile possible on a 4x4 board."""
 
@@ -112,7 +112,7 @@ def _position(table: EndingTable, draws: random.Random, seed: int) -> Board:
 
 
 def _first_board(table: EndingTable, draws: random.Random) -> Board:
-    """Return a board with the large tiles of the table's formation and the first small tiles."""
+    """Return a starting board with the large tiles that the table needs, and a few small tiles."""
     formation = table.formation
     locked = [cell for cell in range(CELLS) if formation.locks[0] >> cell & 1]
     others = [cell for cell in reversed(range(CELLS)) if cell not in locked]

@@ -90,7 +90,7 @@ class Review:
 
     @classmethod
     def of(cls, record: Record, judge: Judge, moves: Iterable[MoveReview]) -> Review:
-        """Create a review from a judge's move reviews. Moves at the end may be missing.
+        """Create a review from a judge's move reviews. The last moves may be missing.
 
         A later review of the same move replaces an earlier review.
         """
@@ -151,7 +151,7 @@ class Review:
         return self._lost(self.moves, None)
 
     def _lost(self, moves: Sequence[MoveReview], following: MoveReview | None) -> float:
-        """Return the total loss of consecutive moves, given the move `following` after them."""
+        """Return the total loss of consecutive moves. `following` is the next move, if any."""
         if self.unit is not Unit.POINTS or not moves:
             return sum(move.loss for move in moves)
         last = moves[-1]

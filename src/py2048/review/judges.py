@@ -104,7 +104,7 @@ class SearchJudge(Judge):
     Args:
         player: The searching player.
         rules: Rules of the game.
-        moves: Moves that are known to be optimal. They get the highest value on their board.
+        moves: Moves that are known to be optimal, and always get the highest value.
     """
 
     is_exact = False

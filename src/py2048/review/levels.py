@@ -43,7 +43,7 @@ MAX_GAMES = 50
 """Maximum number of recent games from which a player's level is estimated."""
 
 UNSEEN = 1e-4
-"""Probability added to each largest tile, because simulated games miss the rarest tiles."""
+"""Probability added to each largest tile, because simulated games may miss rare tiles."""
 
 Table = dict[float, dict[int, float]]
 """For each slip (relative error) in ascending order, the fraction of simulated games that reach
@@ -194,9 +194,9 @@ def has_table(rules: Rules) -> bool:
 
 @cache
 def _tables() -> dict[tuple[object, ...], Table]:
-    """Return the simulated shares, keyed by the rules' objective.
+    """Return the share of games that reach each tile, by the rules' objective and slip.
 
-    Tiles that no game of a level reached have a share of 0.
+    Tiles that are never reached have a share of 0.
     """
     tables: dict[tuple[object, ...], Table] = {}
     for name, preset in json.loads(TABLE.read_text(encoding="ascii")).items():
@@ -215,7 +215,7 @@ def _tables() -> dict[tuple[object, ...], Table]:
 def fit_level(rules: Rules, games: Iterable[tuple[int, bool]]) -> Level:
     """Return a player's most likely level, based on the largest tiles of the last 50 games.
 
-    The prior has the weight of five average games of a player with a relative error of 0.1.
+    The prior corresponds to five average games of a player with a relative error of 0.1.
 
     Args:
         rules: Rules of the games.
@@ -242,7 +242,7 @@ def fit_level(rules: Rules, games: Iterable[tuple[int, bool]]) -> Level:
 
 
 def _largest(rules: Rules, slip: float) -> dict[int, float]:
-    """Return the probability of each largest tile, even if no simulated game reached the tile."""
+    """Return the probability of each largest tile, which is never 0."""
     made = made_shares(rules, Level("", slip))
     return {tile: share - made.get(2 * tile, 0.0) + UNSEEN for tile, share in made.items()}
 
@@ -261,11 +261,14 @@ def fit_of(rules: Rules, level: Level, games: Iterable[tuple[int, bool]]) -> lis
     ]
 
 
-_GOAL_RANKS = 20  # Browsers receive the goals for boards whose largest tile has a lower rank.
+_GOAL_RANKS = 20  # Goals are exported for boards whose largest tile is below 2**20.
 
 
 def facts_of_levels(rules: Rules) -> dict[str, dict[str, object]]:
-    """Return each level's slip and its goals by the rank of the largest tile, for browsers."""
+    """Return the slip and the goals of each level, for browsers.
+
+    The goals are listed by the rank of the largest tile on the board.
+    """
     rest = [0] * (rules.columns - 1)
     boards = [Board.from_rows([[r and 1 << r, *rest]] * rules.rows) for r in range(_GOAL_RANKS)]
     return {

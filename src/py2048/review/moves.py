@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 DIGITS, EXACT_DIGITS = 6, 10
 """Number of significant digits to compare, for estimated values and for exact values.
 
-Estimates differ in the last digits between machines, because networks may sum the same weights in
+The last digits of estimates depend on the machine, because network weights may be summed in
 different orders. Rounding keeps grades reproducible.
 """
 
@@ -363,6 +363,9 @@ def legal_turns(record: Record) -> Iterator[tuple[Position, Turn]]:
 
 
 def gain_of(rules: Rules, turn: Turn) -> int:
-    """Return the points of a turn, or the growth of the sum of the tiles if that is the score."""
+    """Return the points of a turn.
+
+    If the score is the sum of the tiles, the result is the increase of the sum.
+    """
     before = turn.slide.before.sum
     return score_after(rules, before, turn, turn.board) - before

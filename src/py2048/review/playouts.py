@@ -204,7 +204,7 @@ def _search_of(rules: Rules) -> Expectimax:
 
 LINE_MOVES = 4
 LINE_GAMES = 16
-"""Number of moves in a typical line, and of playouts to choose the line from."""
+"""Number of moves in a typical line, and number of playouts from which the line is chosen."""
 
 
 def typical_line(

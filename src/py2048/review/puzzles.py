@@ -51,7 +51,7 @@ class Puzzle:
     """A position in which one move is clearly the best.
 
     Attributes:
-        id: Number of the puzzle, which no version of py2048 uses for another puzzle.
+        id: Number of the puzzle, which is never reused for another puzzle.
         rules: Rules of the game.
         board: The position.
         best: The best move.
@@ -80,7 +80,7 @@ class Puzzle:
         return Rating(self.rating, PACK_DEVIATION)
 
     def graded(self, direction: Direction) -> MoveReview:
-        """Review a legal direction. `share` is relative to the best move's expected points."""
+        """Review a legal direction. Losses are relative to the best move's expected points."""
         basis = Basis(self.source)
         return move_review(1, self.board, 0, direction, self.values, 0.0, Unit.POINTS, basis)
 

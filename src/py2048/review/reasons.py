@@ -92,7 +92,7 @@ MAX_BELOW_LARGEST = 4
 
 
 class Watch(NamedTuple):
-    """The tiles that playouts from a position watch, or 0 for tiles that are not on the board.
+    """The tiles that playouts from a position track, or 0 for missing tiles.
 
     Attributes:
         corner: Largest tile, if it is in a corner.
@@ -109,10 +109,10 @@ class Watch(NamedTuple):
 
 
 def watch(rules: Rules, board: Board) -> Watch:
-    """Return the tiles that playouts from this board watch.
+    """Return the tiles that playouts from this board track.
 
-    If several tiles can be trapped, tiles that some move keeps free take priority. Among these, the
-    largest trapping tile and then the smallest trapped tile are chosen.
+    A trap that some legal moves avoid takes priority over a trap that no move avoids. Ties are
+    broken by the largest trapping tile, and then by the smallest trapped tile.
     """
     largest = board.max_tile
     tiles = [tile for row in board.rows for tile in row]

@@ -38,10 +38,10 @@ from py2048.players.search.context import is_searchable, new_context
 from py2048.review import _playout_kernels as kernels
 
 NETWORKS = Path(__file__).resolve().parent / "data"
-"""Folder of the networks that were trained for levels."""
+"""Folder of the networks that were trained for player levels."""
 
 HEURISTIC_SHARE = 0.05
-"""Multiplier of the slip if the heuristic evaluates the moves.
+"""Factor applied to a player's slip (relative error) when the heuristic evaluates moves.
 
 Heuristic values differ less from move to move than network values.
 """
