@@ -1,9 +1,9 @@
 """Kernels that play a single game under any rules, with one compiled call per step.
 
-A game is an int64 array of rules, state and tables. These share an array because each array
-argument of a kernel costs 0.1 µs per call. Each step writes its outputs to a row of `rows` (uint8
-`[n + 1, record]`), in the layout of ``engine/_show_kernels.py``. The last row of `rows` holds the
-current board.
+A game is an int64 array of rules, state and tables. Rules and state share an array, because each
+array argument of a kernel costs 0.1 µs per call. Each step writes its outputs to a row of `rows`
+(uint8 `[n + 1, record]`), in the layout of ``engine/_show_kernels.py``. The last row of `rows`
+holds the current board.
 
 All kernels in this module borrow their arrays, because reference counting would take two thirds of
 the time of a step.
@@ -48,8 +48,9 @@ from py2048.engine.jit import kernel
     SCORE,
     LEGAL,
     STATUS,
-    # The tables start at this index. They list the ranks and cumulative weights of start tiles, the
-    # same for spawned tiles, and the cells where a fixed spawn may appear after each move.
+    # The tables start at this index. The first four tables list the ranks and cumulative weights of
+    # start tiles and of spawns. The last table lists the candidate cells of a fixed spawn after a
+    # move in each direction.
     TABLES,
 ) = range(11, 25)
 

@@ -1,4 +1,4 @@
-"""Options of environments: rules, observations, rewards and the effect of illegal actions."""
+"""Environment options: rules, observations, rewards and the effect of illegal actions."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Illegal(Enum):
 
 Exponents = NDArray[np.uint8]
 Array = NDArray[Any]
-"""One or more observations in an encoding of `Observation`."""
+"""An array with one or more observations."""
 Each = Any
 """A single value, or an array with one value per environment."""
 Info = dict[str, Any]
@@ -185,8 +185,8 @@ DIRECTIONS = 4
 def largest_exponents(rules: Rules) -> Exponents:
     """Return upper bounds for a board's exponents, in descending order: uint8 `[cells]`.
 
-    The bounds are consecutive integers that end at the exponent of the largest spawning tile. On
-    the classic board, they range from 17 (131072) to 2.
+    The bounds are consecutive integers that end at the exponent of the largest spawning tile. The
+    bounds of the classic board range from 17 (131072) to 2.
     """
     tile = max(*rules.spawn_weights.tiles, *rules.start_weights.tiles)
     smallest = tile.bit_length() - 1

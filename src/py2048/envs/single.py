@@ -40,7 +40,7 @@ from py2048.envs.rendering import MODES, RENDER_FPS, Picture, Screen, shown_mode
 ROWS = 64
 """Number of steps that write to the same memory block.
 
-Observations are views of a block, so blocks are never reused.
+Returned observations are views of a block, so blocks are never reused.
 """
 
 

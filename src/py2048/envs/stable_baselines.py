@@ -51,7 +51,7 @@ class GameVecEnv(VecEnv):
         """Start all games, using the seeds set by `seed` and the options set by `set_options`.
 
         Raises:
-            OptionError: If `set_options` did not get a single dict for all games.
+            OptionError: If the games do not share a single dict of options.
         """
         seeds = None if all(each is None for each in self._seeds) else self._seeds
         options = self._options[0]
@@ -70,7 +70,7 @@ class GameVecEnv(VecEnv):
         self._actions = actions
 
     def step_wait(self) -> tuple[Array, Array, Array, list[Info]]:
-        """Play the stored actions. Finished games have the same `infos` as those of `Monitor`."""
+        """Play the stored actions. Finished games have an ``episode`` info, as with `Monitor`."""
         observations, rewards, ends, cuts, infos = self.envs.step(self._actions)
         self._masks = infos["action_mask"]
         self._lengths += 1

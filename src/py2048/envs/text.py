@@ -111,7 +111,7 @@ class TextStep(NamedTuple):
     """The result of an answer.
 
     Attributes:
-        observation: The board in the form that was requested.
+        observation: The board in the requested format.
         reward: Reward of the answer.
         is_over: Whether the episode is over.
         is_legal: Whether the answer was a legal move.
@@ -205,7 +205,7 @@ class TextGame:
 
     @property
     def observation(self) -> str:
-        """The current board in the form that was requested."""
+        """The current board in the requested format."""
         return observed(self.game, self._observation)
 
     def step(self, answer: str) -> TextStep:
@@ -275,7 +275,7 @@ class TextGame:
 
 
 def observed(game: Game, form: str) -> str:
-    """Return the board of a game in one of the forms in `OBSERVATIONS`."""
+    """Return the board of a game in one of the formats in `OBSERVATIONS`."""
     legal = [str(direction) for direction in game.legal_directions()]
     if form == "json":
         rows = [list(row) for row in game.board.rows]

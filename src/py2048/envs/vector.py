@@ -241,7 +241,7 @@ class ShownBatch(BatchGames):
         return frame.last, shown, ended
 
     def _show_on_card(self, steps: int) -> tuple[Last, Shown, int]:
-        """Play steps on the GPU, and return the same as `show` in newly allocated GPU arrays."""
+        """Play steps on the GPU like `show`, but return newly allocated GPU arrays."""
         assert self._card
         orders, on_card = self._orders, self._card.card.arrays
         orders[kernels.STEPS] = steps
