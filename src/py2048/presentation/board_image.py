@@ -233,7 +233,7 @@ def _glyph_mask(name: str, side: int) -> Image.Image:
 
 @lru_cache(maxsize=64)
 def number_font(size: int) -> ImageFont.FreeTypeFont:
-    """Return the font for numbers with a size in pixels."""
+    """Return the font for numbers, with the given size in pixels."""
     return ImageFont.truetype(DIGITS, size)
 
 

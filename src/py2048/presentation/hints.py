@@ -51,9 +51,9 @@ class DirectionRow(NamedTuple):
         is_best: Whether the move is the best.
         is_played: Whether this move was played.
         loss: Loss relative to the best move, such as "1,204" or "3.2 %", or empty if negligible.
-        share: Relative length of the move's bar, from 0 to 1. In a hint for a level, the bar shows
-            the chance of the goal. Otherwise, the best move has a full bar, and small differences
-            are magnified.
+        share: Relative length of the move's bar, from 0 to 1. In hints and reviews for a level, the
+            bar shows the chance of the goal. Otherwise, the best move has a full bar, and small
+            differences are magnified.
         grade: The grade that a review gives the move, or None if the values are ratings.
         chance: Chance of the goal, such as "62 %", or empty if the values are points or ratings.
     """
@@ -95,7 +95,7 @@ def direction_rows(
 ) -> list[DirectionRow]:
     """Return the rows for a list of moves, with the move `best` first.
 
-    The argument `errors` contains standard errors, if the values are chances of a level's goal.
+    If the values are chances of reaching a level's goal, `errors` contains their standard errors.
     """
     most = max(values.values()) if errors is None else values[best]
     losses = {each: most - values[each] for each in values}

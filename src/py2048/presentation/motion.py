@@ -166,7 +166,7 @@ BAND = 0.5
 CORNER = 0.12
 """Minimum difference between a click's horizontal and vertical distances from the centre.
 
-The direction of a click closer to a diagonal of the board is unclear.
+Clicks near a diagonal of the board have no clear direction.
 """
 
 

@@ -134,7 +134,7 @@ def taking(
 def word(
     metavar: str, help_: str, words: Callable[..., Sequence[str]] | None = None, **how: Any
 ) -> Any:
-    """Return an argument, with its placeholder `metavar` and an optional shell completer."""
+    """Return a command-line argument with a placeholder and an optional shell completer."""
     return typer.Argument(metavar=metavar, help=help_, autocompletion=words, **how)
 
 
@@ -223,7 +223,7 @@ class Command(typer.core.TyperCommand):
 def _conflicts(one: Path, other: Path) -> bool:
     """Return whether writing to `one` would overwrite a file that `other` names.
 
-    This is the case for the same file, and for a record file inside the folder `other`. Symbolic
+    Both paths may be the same file, or `one` may be a record inside the folder `other`. Symbolic
     links are followed, and the files need not exist.
     """
     if one.exists() and other.exists():

@@ -6,11 +6,12 @@ Screens show the `kind` in small type above the `headline` in large type. If the
 screens show the `figures` as cards in a row. Figures that are `PENDING` arrive with the review, so
 screens reserve space for them. The sentence `place` and the histogram `bars` compare the score with
 those of other games, unless they are empty. In the histogram, the bar of this game has the accent
-colour and is labelled with its score. `low_and_high` are the labels of the axis.
+colour and is labelled with its score. The ends of the axis are labelled with `low_and_high`.
 
-After the end of a game, players can share the result, open the review, watch the game, start a new
-game and, if the session allows it, undo the last move. After a win, they can continue or start a
-new game. The terminal shows the `title` of a game in progress instead of the `kind`.
+After the end of a game, players can share the result, open the review, watch the game or start a
+new game. Players can also undo the last move if the session allows undo. After a win, players can
+continue or start a new game. The terminal shows the `title` of a game in progress instead of the
+`kind`.
 
 `GameScreen.cover` is called again when the review is complete. Screens then update the figures
 immediately, without a delay or fading (see `Result.is_update_of`). `cover(None)` removes the
@@ -51,7 +52,7 @@ BARS = 18
 """Number of bars in the histogram."""
 
 MIN_GAMES = 3
-"""The histogram is omitted if there are fewer other games than this."""
+"""Histograms are shown only if there are at least this many other games."""
 
 _MIN_PERCENT_GAMES = 10  # With fewer games, a percentage would look too precise.
 _HISTOGRAM_QUANTILE = 0.97  # Higher scores share the last bar.
@@ -170,7 +171,7 @@ class Result:
         return replace(self, accuracy=why, luck=UNAVAILABLE)
 
     def is_update_of(self, other: Result | None) -> bool:
-        """Return whether both results are the same, apart from the figures of the review."""
+        """Return whether this result equals `other`, ignoring the figures of the review."""
         return other is not None and self == replace(
             other, luck=self.luck, level=self.level, accuracy=self.accuracy, mistakes=self.mistakes
         )
@@ -214,7 +215,7 @@ def result_of(
         level: Level of the review, or empty for perfect play.
         is_by_computer: Whether a computer player made any of the moves. Games with computer moves
             cannot set a best score and are not reviewed automatically.
-        is_continued: Whether the game continues a record, so that it cannot set a best score.
+        is_continued: Whether the game continues a record. Continued games cannot set a best score.
         battle: For a game in a battle, a sentence about the winner, which replaces the comparison.
         race: The milestones of the game, if milestones are shown.
     """

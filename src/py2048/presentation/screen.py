@@ -61,7 +61,7 @@ class Status(NamedTuple):
         help: Kind of help that the player received, such as ``assisted``, or empty if there was
             none.
         note: Message about a computer player that is thinking or playing, or empty.
-        can_undo: Whether there is a move that can be undone.
+        can_undo: Whether a move can be undone.
         next_tile: The next larger tile, which is not on the board yet.
         teaching: A one-line instruction, or empty after the first moves.
         race: Labels and values of the elapsed time and the milestones, or empty if milestones are

@@ -83,9 +83,9 @@ def is_dumb() -> bool:
 def has_moves() -> bool:
     """Return whether standard input provides moves for a game.
 
-    Terminals and other devices provide no moves. A pipe that is still empty counts only if the
-    output is a terminal, because then a person may take time to write moves. Otherwise, a launcher
-    may have left an unused pipe open.
+    Terminals and other devices provide no moves. An empty pipe counts only if the output is a
+    terminal, because then a person may take time to write moves. Some launchers leave an unused
+    pipe open.
     """
     try:
         mode = os.fstat(sys.stdin.fileno()).st_mode

@@ -224,7 +224,7 @@ COLOUR_BLIND = _theme(
 _BLACK, _GREY, _WHITE = "#000000", "#555555", "#ffffff"
 
 # Palette indexes for terminals with 256 colours: for `TOKENS`, for tiles up to 131072, and for
-# larger tiles. These are the closest palette colours with enough contrast.
+# larger tiles. The indexes select the closest colours with enough contrast.
 _INKS_256 = (_BLACK, _WHITE)
 _IN_256 = {
     "light": (
