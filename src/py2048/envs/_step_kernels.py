@@ -1,9 +1,9 @@
 """Kernels that play a single game under any rules, with one compiled call per step.
 
-A game is an int64 array that contains the numbers named below and then tables of tiles. Rules and
-state share an array, because each array argument costs 0.1 µs per call. Each row of `rows` (uint8
-`[n + 1, record]`) receives the outputs of a step, as in ``engine/_show_kernels.py``. The last row
-contains the board instead of an observation.
+A game is an int64 array of rules, state and tables. Rules and state share an array, because each
+array argument of a kernel costs 0.1 µs per call. Each step writes its outputs to a row of `rows`
+(uint8 `[n + 1, record]`), in the layout of ``engine/_show_kernels.py``. The last row of `rows`
+holds the current board.
 
 All kernels in this module borrow their arrays, because reference counting would take two thirds of
 the time of a step.
@@ -32,7 +32,7 @@ from py2048.engine._board_kernels import (
 from py2048.engine._show_kernels import MASK_AT, SHOWN_AT, encode
 from py2048.engine.jit import kernel
 
-# Indices into a game's array, which starts with `RuleArrays.numbers`.
+# Indices into the array of a game. The array starts with `RuleArrays.numbers`.
 (
     FIXED_CELLS,
     REWARD,
@@ -42,14 +42,15 @@ from py2048.engine.jit import kernel
     OBSERVATION,
     LEVELS,
     SIZE,
-    # The indices from `KEY` to `STATUS` hold the game's state.
+    # The next five elements, `KEY` to `STATUS`, are the state of the game.
     KEY,
     PLY,
     SCORE,
     LEGAL,
     STATUS,
-    # The tables start at this index. The tables contain the ranks and cumulative weights of start
-    # tiles and of spawns, and the candidate cells of a fixed spawn in each direction.
+    # The tables start at this index. The first four tables list the ranks and cumulative weights of
+    # start tiles and of spawns. The last table lists the candidate cells of a fixed spawn after a
+    # move in each direction.
     TABLES,
 ) = range(11, 25)
 
@@ -57,11 +58,9 @@ from py2048.engine.jit import kernel
 POINTS, LOG = range(2)
 NOOP, TERMINATE, REFUSE = range(3)
 PLAYING, OVER, ENDED = range(3)
-"""Status of a game. A game that has just been started or restored may be `OVER` before any step has
-reported its end.
-"""
+"""Status of a game. `OVER` changes to `ENDED` when a step reports the end of the game."""
 
-# Flags of a step. In most steps, no flag is set.
+# Bit flags that `advance` returns.
 IS_ENDED = 1
 IS_ILLEGAL = 2
 IS_AFTER_THE_END = 4
@@ -117,7 +116,7 @@ def begin(game: Game, rows: Rows, row: int, seed: np.uint64) -> None:
 
 @kernel("(int64[::1], uint8[:, ::1], int64)", borrows=True)
 def look(game: Game, rows: Rows, row: int) -> None:
-    """Update a game whose board was set, and write its outputs to a row."""
+    """Update a game after its board was replaced, and write its outputs to a row."""
     cells = rows[-1, SHOWN_AT : SHOWN_AT + game[rules.ROWS] * game[rules.COLUMNS]]
     _judge(game, cells)
     show(game, rows, row)
@@ -168,6 +167,6 @@ def _turn(game: Game, cells: Cells, direction: int) -> Int:
 
 @kernel(borrows=True)
 def _judge(game: Game, cells: Cells) -> None:
-    """Update the legal directions and the status of a game."""
+    """Determine the legal directions, and whether the game is over."""
     game[LEGAL] = legal_cells(cells, game[rules.ROWS], game[rules.COLUMNS], game[rules.TARGET])
     game[STATUS] = PLAYING if game[LEGAL] else OVER

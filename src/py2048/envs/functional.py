@@ -146,8 +146,8 @@ def step(
 
     Returns:
         The boards, the points of the turn under the rules (int64 `[...]`), and whether the game is
-        over (bool `[...]`). If the score is the board's sum, the points are the increase of this
-        sum. Boards of finished games do not change.
+        over (bool `[...]`). If the score is the sum of the tiles, the points are the increase of
+        this sum. Boards of finished games do not change.
     """
     _check(rules, boards)
     lead = boards.shape[:-2]
@@ -158,7 +158,7 @@ def step(
 
 
 def draws_of(seeds: ArrayLike, plies: ArrayLike) -> NDArray[np.uint64]:
-    """Return the draws for turns `plies`, counted from 0, of the games with these seeds.
+    """Return the draws of turns in the games with these seeds. The plies are counted from 0.
 
     Raises:
         OptionError: If an input is not a whole number from 0 to 2**64 - 1, or the shapes cannot be
@@ -203,9 +203,10 @@ def chance_outcomes(rules: Rules, after: Boards, action: int) -> tuple[Boards, N
 
 
 def symmetries(boards: Boards) -> Boards:
-    """Return the symmetric images of each board: uint8 `[s, ..., rows, columns]`.
+    """Return the rotations and reflections of each board: uint8 `[s, ..., rows, columns]`.
 
-    The first image is the board itself. Square boards have eight images, and others have four.
+    The unchanged board comes first. There are eight symmetries of a square board, and four of a
+    rectangular board.
     """
     images = [boards, boards[..., ::-1], boards[..., ::-1, :], boards[..., ::-1, ::-1]]
     if boards.shape[-1] == boards.shape[-2]:
@@ -257,7 +258,7 @@ def _words(numbers: ArrayLike, what: str) -> Words:
 
 
 def _spread(array: NDArray[Number], what: str, lead: tuple[int, ...]) -> NDArray[Number]:
-    """Broadcast an array so that each board has one number."""
+    """Broadcast an array to the leading axes of the boards."""
     if array.shape == lead:
         return array
     try:
@@ -294,7 +295,7 @@ def _spawn_all(
     landing: NDArray[np.int64],
     is_fixed: bool,
 ) -> None:
-    """Spawn a tile on each board, in the first free landing cell or in a random cell."""
+    """Spawn a tile on each board, in a random or a fixed empty cell."""
     for number in range(len(boards)):
         if is_fixed:
             place_fixed_cells(boards[number], landing[directions[number]], ranks[0])

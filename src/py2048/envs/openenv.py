@@ -35,7 +35,8 @@ class Reply(Observation):
 
     Attributes:
         observation: The board as text, as JSON, or as a ``data:`` URL of an image.
-        message: Instructions at the start, or the reason why an answer was rejected.
+        message: Instructions at the start of a game, and later the reason why an answer was
+            rejected.
         legal_moves: Names of the legal moves.
         is_legal: Whether the answer was a legal move.
         score: Points so far.

@@ -1,4 +1,4 @@
-"""Options of environments: rules, observations, rewards and the effect of illegal actions."""
+"""Environment options: rules, observations, rewards and the effect of illegal actions."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Illegal(Enum):
 
 Exponents = NDArray[np.uint8]
 Array = NDArray[Any]
-"""An array of observations, of one of the kinds in `Observation`."""
+"""An array with one or more observations."""
 Each = Any
 """A single value, or an array with one value per environment."""
 Info = dict[str, Any]
@@ -63,8 +63,8 @@ class Transition(NamedTuple):
     """The arguments of a custom reward.
 
     In a `GameEnv`, the fields describe a single step. In a `GameVectorEnv`, each field is an array
-    whose first axis has length `num_envs`. A reward function that only uses arithmetic therefore
-    works in both environments.
+    whose first axis has length `num_envs`. Reward functions that only use arithmetic work in both
+    environments.
 
     Attributes:
         before: Exponents before the step, uint8 `[rows, columns]`.
@@ -185,9 +185,8 @@ DIRECTIONS = 4
 def largest_exponents(rules: Rules) -> Exponents:
     """Return upper bounds for a board's exponents, in descending order: uint8 `[cells]`.
 
-    On a board with `n` cells, the largest bound is the exponent of the largest spawning tile plus
-    ``n - 1``. Each further bound is smaller by one. On the classic board, the bounds are 17
-    (131072), 16, ... 2.
+    The bounds are consecutive integers that end at the exponent of the largest spawning tile. The
+    bounds of the classic board range from 17 (131072) to 2.
     """
     tile = max(*rules.spawn_weights.tiles, *rules.start_weights.tiles)
     smallest = tile.bit_length() - 1
@@ -227,7 +226,10 @@ def space_of(options: Options) -> spaces.Box:
 
 
 def encoding_of(options: Options) -> tuple[int, int]:
-    """Return the kernels' code for an observation, and the largest exponent or number of planes."""
+    """Return the kernels' code for an observation type, and its parameter.
+
+    The parameter is the number of planes for ``onehot``, and otherwise the largest exponent.
+    """
     largest = int(largest_exponents(options.rules)[0])
     planes = min(largest + 1, MAX_PLANES)  # larger exponents share the last plane
     is_onehot = options.observation is Observation.ONEHOT
@@ -235,6 +237,9 @@ def encoding_of(options: Options) -> tuple[int, int]:
 
 
 def record_of(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.dtype[np.void]:
-    """Return the dtype of a record with score, mask and observation, as in ``_show_kernels.py``."""
+    """Return the dtype of a row of outputs: the score, the action mask and the observation.
+
+    The layout is the same as in ``engine/_show_kernels.py``.
+    """
     fields = [("score", np.int64), ("mask", np.int8, DIRECTIONS), ("observation", dtype, shape)]
     return np.dtype(fields, align=True)

@@ -81,7 +81,7 @@ class Screen:
         return None
 
     def close(self) -> None:
-        """Close the window, if it is open. The next board opens a new window."""
+        """Close the window, if it is open. The next call of `show` opens a new window."""
         if self._root is not None:
             self._root.destroy()
             self._root = None

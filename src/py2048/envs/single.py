@@ -38,8 +38,9 @@ from py2048.envs.options import (
 from py2048.envs.rendering import MODES, RENDER_FPS, Picture, Screen, shown_modes
 
 ROWS = 64
-"""Number of observations per memory block. Observations are views of blocks, which are never
-reused.
+"""Number of steps that write to the same memory block.
+
+Returned observations are views of a block, so blocks are never reused.
 """
 
 
@@ -54,7 +55,7 @@ class GameState(NamedTuple):
         score: Points so far.
         ply: Number of legal moves so far.
         seed: Seed of the game, as in `py2048.Game`.
-        rules: Rules of the game. None means that the state is valid under any rules with this board
+        rules: Rules of the game, or None for a state that is valid under any rules with this board
             size.
     """
 
@@ -105,7 +106,7 @@ class GameState(NamedTuple):
 class GameEnv(gymnasium.Env[Array, SupportsIndex]):
     """One game of 2048 under any rules.
 
-    Spaces, rewards and ends of episodes are described in ``docs/reference/environments.md``.
+    ``docs/reference/environments.md`` describes the spaces, the rewards, and when an episode ends.
 
     Args:
         rules: The name of a preset, a string for `Rules.parse`, or `Rules`.
@@ -242,7 +243,7 @@ class GameEnv(gymnasium.Env[Array, SupportsIndex]):
         return self._game_seed
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Return which actions are legal, bool `[4]`. MaskablePPO calls a method of this name."""
+        """Return which actions are legal, bool `[4]`. MaskablePPO calls this method."""
         return np.array([self._game[kernels.LEGAL] >> d & 1 for d in range(DIRECTIONS)], np.bool_)
 
     def state(self) -> GameState:
@@ -253,8 +254,8 @@ class GameEnv(gymnasium.Env[Array, SupportsIndex]):
     def restore(self, state: GameState) -> tuple[Array, Info]:
         """Continue from a state, which may come from another environment with the same rules.
 
-        Returns an observation and an info like `reset`. Later resets start the same games as
-        without this call.
+        Returns an observation and an info like `reset`. Calling `restore` does not affect the games
+        that later resets start.
 
         Raises:
             BoardError: If the state has different rules, or a board that these rules cannot reach.
@@ -275,7 +276,10 @@ class GameEnv(gymnasium.Env[Array, SupportsIndex]):
     # --- implementation --------------------------------------------------------------------------
 
     def _renew_rows(self) -> int:
-        """Allocate new output rows and move the board to the last row; return 0, the first row."""
+        """Allocate a new block of output rows; return 0, the index of the first row.
+
+        The last row holds the board.
+        """
         records = np.zeros(ROWS + 1, self._record)
         self._rows = records.view(np.uint8).reshape(ROWS + 1, -1)
         place = self._rows[-1, SHOWN_AT : SHOWN_AT + self.rules.cells]
@@ -303,7 +307,7 @@ class GameEnv(gymnasium.Env[Array, SupportsIndex]):
         return float(self._reward(Transition(boards[0], action, boards[1], points, legal, ended)))
 
     def _penalty_of(self, flags: int, action: SupportsIndex) -> float:
-        """Return the penalty for a step with these flags; raise if the action is forbidden."""
+        """Return the penalty for a step that returned `flags`; raise if the action is forbidden."""
         if flags & kernels.IS_NO_ACTION:
             raise _no_action(action)
         if flags & kernels.IS_AFTER_THE_END:
@@ -316,7 +320,7 @@ class GameEnv(gymnasium.Env[Array, SupportsIndex]):
         return self._penalty
 
     def __getstate__(self) -> dict[str, object]:
-        """Exclude the window and the rows (views of a block) from copies."""
+        """Exclude the window and the output buffers from copies."""
         left_out = ("_rows", "_boards", "_masks", "_scores", "_cells", "_screen", "_advance")
         kept = {name: value for name, value in vars(self).items() if name not in left_out}
         return kept | {"_cells": self._cells.copy(), "_game": self._game.copy()}

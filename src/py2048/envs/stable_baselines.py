@@ -51,8 +51,7 @@ class GameVecEnv(VecEnv):
         """Start all games, using the seeds set by `seed` and the options set by `set_options`.
 
         Raises:
-            OptionError: If the options differ between games. All games must share a single dict, as
-                in `GameVectorEnv`.
+            OptionError: If the games do not share a single dict of options.
         """
         seeds = None if all(each is None for each in self._seeds) else self._seeds
         options = self._options[0]
@@ -71,7 +70,7 @@ class GameVecEnv(VecEnv):
         self._actions = actions
 
     def step_wait(self) -> tuple[Array, Array, Array, list[Info]]:
-        """Play the stored actions. Finished games have the same `infos` as those of `Monitor`."""
+        """Play the stored actions. Finished games have an ``episode`` info, as with `Monitor`."""
         observations, rewards, ends, cuts, infos = self.envs.step(self._actions)
         self._masks = infos["action_mask"]
         self._lengths += 1
@@ -101,11 +100,11 @@ class GameVecEnv(VecEnv):
         return attr_name == "action_masks" or hasattr(self.envs, attr_name)
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """Return an attribute's value once per index. All games share the value."""
+        """Return a list with the value of an attribute, which is the same for all games."""
         return [getattr(self.envs, attr_name) for _ in self._get_indices(indices)]
 
     def set_attr(self, attr_name: str, _value: Any, _indices: Any = None) -> None:
-        """Raise an error, because the games of a vector environment share all attributes."""
+        """Raise an error, because all games share the same attributes."""
         raise OptionError(f"{attr_name} is the same for all games of a vector: make another")
 
     def env_method(

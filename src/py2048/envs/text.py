@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 OBSERVATIONS = ("text", "json", "image")
-"""Forms of observations: lines of text, a JSON object, or a PNG image as a ``data:`` URL."""
+"""Observation formats: plain text, a JSON object, or a PNG image as a ``data:`` URL."""
 
 REWARDS = ("points", "largest", "regret")
 """Rewards: the change of the score, the change of the largest tile's base-2 logarithm, or the exact
@@ -69,8 +69,8 @@ def read_move(answer: str) -> Direction:
     """Extract the move from a model's answer.
 
     If the whole answer is a move (a name, letter, arrow or action number), this move is returned.
-    In longer answers, the move is taken from the last tag, JSON field, box or label. If there is no
-    tag, field, box or label, the last line that names a direction must name exactly one. Text in
+    In longer answers, the move is taken from the last tag, JSON field, box or label. In answers
+    without such a marker, the last line that mentions a direction must mention only one. Text in
     ``<think>`` is ignored, and ambiguous answers are rejected.
 
     >>> read_move('The corner is safe. {"move": "down"}'), read_move("So I slide **left**.")
@@ -111,12 +111,12 @@ class TextStep(NamedTuple):
     """The result of an answer.
 
     Attributes:
-        observation: The board in the form that was requested.
+        observation: The board in the requested format.
         reward: Reward of the answer.
         is_over: Whether the episode is over.
         is_legal: Whether the answer was a legal move.
-        message: Why the answer was not a legal move, or how the episode ended. Empty if the
-            episode continues after a legal move.
+        message: Why the answer was not a legal move, or how the episode ended. Empty after other
+            answers.
     """
 
     observation: str
@@ -205,7 +205,7 @@ class TextGame:
 
     @property
     def observation(self) -> str:
-        """The current board in the form that was requested."""
+        """The current board in the requested format."""
         return observed(self.game, self._observation)
 
     def step(self, answer: str) -> TextStep:
@@ -275,7 +275,7 @@ class TextGame:
 
 
 def observed(game: Game, form: str) -> str:
-    """Return the board of a game in one of the forms in `OBSERVATIONS`."""
+    """Return the board of a game in one of the formats in `OBSERVATIONS`."""
     legal = [str(direction) for direction in game.legal_directions()]
     if form == "json":
         rows = [list(row) for row in game.board.rows]

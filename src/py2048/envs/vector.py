@@ -47,7 +47,7 @@ from py2048.envs.rendering import RENDER_FPS, Screen
 
 Flags = NDArray[np.bool_]
 Last = Callable[[], list[Array]]
-"""Returns final observations, masks and scores, which are 0 for episodes that continue."""
+"""Returns the final observations, masks and scores, with zeros for unfinished episodes."""
 
 
 class Shown(NamedTuple):
@@ -71,15 +71,15 @@ class Shown(NamedTuple):
 
 
 OUT = ("observations", "rewards", "action_mask", "score", "terminations", "truncations")
-"""Names of the caller's output arrays, in the order of `Shown`."""
+"""Keys of the `out` argument of `step`, in the order of `Shown`."""
 
 
 class Layout(NamedTuple):
-    """Layout of the arrays in a frame.
+    """Sizes and types of the arrays in a `Frame`.
 
     Attributes:
         n: Number of games.
-        padded: `n`, rounded up to whole blocks of the batch.
+        padded: `n`, rounded up to a multiple of the block size of a batch.
         shape: Shape of one observation.
         dtype: Element type of observations.
         has_last: Whether final positions are needed.
@@ -97,8 +97,8 @@ class Layout(NamedTuple):
 class Frame:
     """Buffers for the outputs of a step and the final positions of finished games.
 
-    The step kernel writes the outputs to the addresses in `places`. Agents receive views of
-    `block`, which stays alive as long as any view does.
+    `places` contains the addresses of the arrays for the step kernel. Agents receive views of
+    `block`, and its memory is not reused while a view exists.
     """
 
     def __init__(self, layout: Layout) -> None:
@@ -136,7 +136,7 @@ class Frame:
         return Shown._make([array[:] for array in self._shown])
 
     def last(self) -> list[Array]:
-        """Return final observations, masks and scores as read-only arrays (see `Last`)."""
+        """Return read-only views of the final observations, masks and scores."""
         return [array[:] for array in self._last]
 
 
@@ -144,12 +144,12 @@ class FramePool:
     """Reuses the memory of frames that are no longer in use.
 
     Each step returns new arrays. Allocating new memory would take five times as long as writing the
-    outputs, because the OS maps memory page by page. A frame is therefore reused when nothing
-    refers to its memory any more.
+    outputs, because the OS maps memory page by page. The pool reuses a frame when no array refers
+    to its memory any more.
     """
 
     MAX_FRAMES = 4
-    """Maximum number of frames to keep. An agent uses two or three frames at a time."""
+    """Maximum number of frames to keep. Agents usually hold the outputs of two or three steps."""
 
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
@@ -202,9 +202,9 @@ class ShownBatch(BatchGames):
     def begin(self, mask: Flags, boards: ArrayLike | None = None) -> None:
         """Start the next game in the slots that `mask` selects, optionally from `boards`.
 
-        A game that is over from the start ends at its first step. If the score is the board's sum,
-        it initially includes the tiles of given boards. This way, the tiles of the given boards do
-        not count as a reward.
+        A game that is over from the start ends at its first step. If the score is the sum of the
+        tiles, the initial score includes the tiles of given boards, so that they do not count as a
+        reward.
         """
         slots = self._given(np.flatnonzero(mask))
         if boards is None:
@@ -217,10 +217,11 @@ class ShownBatch(BatchGames):
         self._state.flags[int(DONE // WIDTH), slots] = 0
 
     def show(self, steps: int = 0, out: Sequence[Array | None] = ()) -> tuple[Last, Shown, int]:
-        """Play `steps` steps in the directions set by `enter`, and write the last step's outputs.
+        """Play `steps` steps in the directions set by `enter`; return the last step's outputs.
 
-        Returns the function that computes the final positions (see `Last`), the outputs, and how
-        many episodes ended. Later steps do not overwrite outputs while a view of them is in use.
+        The first item of the result is a function that returns the final positions of finished
+        episodes. The other items are the outputs and the number of finished episodes. Later steps
+        do not overwrite outputs while a view of them is in use.
         """
         if self._card:
             if out:
@@ -240,7 +241,7 @@ class ShownBatch(BatchGames):
         return frame.last, shown, ended
 
     def _show_on_card(self, steps: int) -> tuple[Last, Shown, int]:
-        """Play like `show`, but return all outputs as new arrays on the GPU."""
+        """Play steps on the GPU like `show`, but return newly allocated GPU arrays."""
         assert self._card
         orders, on_card = self._orders, self._card.card.arrays
         orders[kernels.STEPS] = steps
@@ -261,7 +262,7 @@ class ShownBatch(BatchGames):
         return last, shown, ended
 
     def _encoded(self, boards: NDArray[np.uint8]) -> Array:
-        """Return new observations of boards on the GPU."""
+        """Encode boards in GPU memory as observations."""
         assert self._card
         on_card, levels = self._card.card.arrays, int(self._orders[kernels.LEVELS])
         match self._orders[kernels.OBSERVATION]:
@@ -302,7 +303,7 @@ class ShownBatch(BatchGames):
 
 
 def _delivered(given: Array | None, own: Array) -> Array:
-    """Copy outputs to the caller's array if there is one; return the array with the outputs."""
+    """Copy the output `own` to the caller's array `given`, if any; return the array to use."""
     if given is None:
         return own
     if given is not own:
@@ -328,9 +329,8 @@ class VectorState:
 class GameVectorEnv(VectorEnv[Array, Array, Array]):
     """`num_envs` games of 2048 under the same rules, advanced by a single compiled call.
 
-    Spaces, rewards, ends of episodes and the three autoreset modes are described in
-    ``docs/reference/environments.md``. The arguments `rules` to `penalty` are the same as in
-    `GameEnv`.
+    ``docs/reference/environments.md`` describes the spaces, the rewards, the autoreset modes, and
+    when an episode ends.
 
     Args:
         num_envs: Number of games.
@@ -339,7 +339,8 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
         observation: ``exponents``, ``onehot`` or ``normalised``.
         reward: ``points``, ``log``, or a function of a `Transition` of arrays.
         illegal: Effect of an illegal action: ``noop``, ``penalty``, ``terminate`` or ``raise``.
-        penalty: Number that is added to the reward of an illegal action.
+        penalty: Number that is added to the reward of an illegal action. Defaults to -1 if
+            `illegal` is ``penalty``, and to 0 otherwise.
         autoreset_mode: When finished episodes restart: ``SameStep``, ``NextStep`` or ``Disabled``,
             or an `AutoresetMode` of Gymnasium.
         max_episode_steps: Number of steps after which an episode is truncated. By default, no
@@ -429,13 +430,14 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
                 environment. If a seed is None, the environment continues its current series.
             options: ``reset_mask`` (bool `[num_envs]`) selects environments. ``boards`` (exponents
                 `[num_envs, rows, columns]`) sets start positions. The initial score is 0, or the
-                board's sum if the sum is the score. ``rules`` replaces the rules of all
+                sum of the tiles if that is the score. ``rules`` replaces the rules of all
                 environments. The new rules must have the same board shape as the original rules,
                 and must not allow larger tiles.
 
         Raises:
-            OptionError: If an option is unknown, or the mask or the rules do not fit.
-            RulesError: If the rules do not exist, or a batch does not support them.
+            OptionError: If an option is unknown, the mask is invalid, or the rules need another
+                board or larger tiles.
+            RulesError: If the rules do not exist, or cannot be played in a batch.
             BoardError: If the boards have the wrong shape or cannot occur under the rules.
             SeedError: If a seed is not a whole number from 0 to 2**64 - 1.
         """
@@ -472,8 +474,8 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
                 multiple of 512.
 
         Raises:
-            ResetNeeded: Before the first `reset` or, with ``Disabled``, if a finished episode was
-                not reset.
+            ResetNeeded: Before the first `reset`, or if a finished episode was not reset in the
+                autoreset mode ``Disabled``.
             DirectionError: If the actions are not `num_envs` numbers from 0 to 3.
             OptionError: If `out` has an unknown name or an unsuitable array.
             IllegalMoveError: If an action is illegal and `illegal` is ``raise``. In this case, no
@@ -621,7 +623,7 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
 
 
 def _buffers(out: Mapping[str, Array]) -> list[Array | None]:
-    """Return the caller's output arrays in the field order of `Shown`."""
+    """Return the arrays of `out` in the order of `Shown`, or None for missing arrays."""
     for name in out:
         known_word(name, "out", OUT)
     return [out.get(name) for name in OUT]

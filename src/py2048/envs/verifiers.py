@@ -65,7 +65,7 @@ class GameTaskset(vf.Taskset[GameTask, GameConfig]):
 
 
 class GameEnvConfig(vf.EnvConfig):
-    """Settings of the player, by default a model that only answers and needs no sandbox."""
+    """Settings of the player. By default, a model only answers prompts and needs no sandbox."""
 
     player: vf.AgentConfig = vf.AgentConfig(harness={"id": "null"}, runtime=vf.SubprocessConfig())
 

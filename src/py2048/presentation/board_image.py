@@ -140,7 +140,7 @@ def rounded(
         height: Height in pixels.
         radius: Corner radius in pixels.
         colour: ``#rrggbb``, ``#rrggbbaa``, or an empty string for transparent.
-        inner: Insets and colours of smaller rectangles to draw on top.
+        inner: Smaller rectangles to draw on top, as pairs of an inset in pixels and a colour.
     """
     # Transparent pixels have the colour of the adjacent layer, so that antialiased edges show no
     # coloured fringe.
@@ -233,7 +233,7 @@ def _glyph_mask(name: str, side: int) -> Image.Image:
 
 @lru_cache(maxsize=64)
 def number_font(size: int) -> ImageFont.FreeTypeFont:
-    """Return the font for numbers with a size in pixels."""
+    """Return the font for numbers, with the given size in pixels."""
     return ImageFont.truetype(DIGITS, size)
 
 
@@ -349,9 +349,10 @@ def save_gif(
 
     Raises:
         OSError: The file cannot be written.
-        RecordError: The record breaks its rules.
+        RecordError: If a turn in the record breaks the rules.
     """
-    from py2048.core.game.record import replacing  # would delay the first frame of a window
+    # Importing this module earlier would delay the first frame of a window.
+    from py2048.core.game.record import replacing
 
     grid = BoardGrid.fit(record.rules.shape, GIF_SIDE, GIF_SIDE)
     positions = [(record.start, 0), *((board, score) for board, _, score in record.replay())]

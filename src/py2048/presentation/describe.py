@@ -1,6 +1,6 @@
 """Sentences about game events, boards and rules, in the current language.
 
-Plain text mode prints the sentences. Other front ends pass the sentences to screen readers. Rows
+Plain text mode prints these sentences, and the other interfaces pass them to screen readers. Rows
 and columns count from 1 at the top left.
 """
 

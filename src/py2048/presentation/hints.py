@@ -1,6 +1,5 @@
 """The wording of hints: the best move, the reason, and the loss of the other moves.
 
-`PLAYERS` are the computer players that menus offer by name. Experts can enter any player spec.
 Screens show a hint as a headline such as "Left is best" (`headline`), an optional reason
 (`reason_of`) and a row for each legal direction (`options_of`). `describe_hint` returns the same
 information as sentences.
@@ -28,8 +27,8 @@ PLAYERS = (
 )
 """The computer players that menus offer by name, with the default first.
 
-The values are player specs. An empty spec selects the best player for the current board. Titles and
-details are translatable.
+The values are player specs. Experts can enter any other spec. An empty spec selects the best player
+for the current board. Titles and details are translatable.
 """
 
 
@@ -52,8 +51,8 @@ class DirectionRow(NamedTuple):
         is_best: Whether the move is the best.
         is_played: Whether this move was played.
         loss: Loss relative to the best move, such as "1,204" or "3.2 %", or empty if negligible.
-        share: Relative length of the move's bar, from 0 to 1. If values are chances, the share is
-            the chance itself. If values are points, the best move has a full bar, and small
+        share: Relative length of the move's bar, from 0 to 1. In hints and reviews for a level, the
+            bar shows the chance of the goal. Otherwise, the best move has a full bar, and small
             differences are magnified.
         grade: The grade that a review gives the move, or None if the values are ratings.
         chance: Chance of the goal, such as "62 %", or empty if the values are points or ratings.
@@ -94,9 +93,9 @@ def direction_rows(
     played: Direction | None = None,
     errors: Mapping[Direction, float] | None = None,
 ) -> list[DirectionRow]:
-    """Return a row for each legal direction. `best` always comes first.
+    """Return the rows for a list of moves, with the move `best` first.
 
-    If `errors` are given, the values are chances of a level's goal, with these standard errors.
+    If the values are chances of reaching a level's goal, `errors` contains their standard errors.
     """
     most = max(values.values()) if errors is None else values[best]
     losses = {each: most - values[each] for each in values}

@@ -161,12 +161,12 @@ def direction_of(across: float, down: float) -> Direction:
 
 
 BAND = 0.5
-"""Minimum distance between a click and the centre, as a share of the distance to the edge."""
+"""Minimum distance of a click from the centre of the board, where the edge has distance 1."""
 
 CORNER = 0.12
 """Minimum difference between a click's horizontal and vertical distances from the centre.
 
-Clicks with a smaller difference are near a corner and have no clear direction.
+Clicks near a diagonal of the board have no clear direction.
 """
 
 

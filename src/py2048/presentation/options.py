@@ -134,7 +134,7 @@ def taking(
 def word(
     metavar: str, help_: str, words: Callable[..., Sequence[str]] | None = None, **how: Any
 ) -> Any:
-    """Return an argument, with its placeholder `metavar` and an optional shell completer."""
+    """Return a command-line argument with a placeholder and an optional shell completer."""
     return typer.Argument(metavar=metavar, help=help_, autocompletion=words, **how)
 
 
@@ -221,9 +221,10 @@ class Command(typer.core.TyperCommand):
 
 
 def _conflicts(one: Path, other: Path) -> bool:
-    """Return whether `one` is the same file as `other`, or a record inside the folder `other`.
+    """Return whether writing to `one` would overwrite a file that `other` names.
 
-    Symbolic links are followed, and the files need not exist.
+    Both paths may be the same file, or `one` may be a record inside the folder `other`. Symbolic
+    links are followed, and the files need not exist.
     """
     if one.exists() and other.exists():
         is_inside = other.resolve() in one.resolve().parents
@@ -333,7 +334,7 @@ class GameOptions:
 def grouped(command: Callable[..., Any]) -> Callable[..., Any]:
     """Replace each dataclass parameter of a command with one parameter per field.
 
-    Add the option ``--force``, which `Command` reads, to commands that write files.
+    Commands that write files also get the option ``--force``, which `Command` handles.
     """
     signature = inspect.signature(command, eval_str=True)
     groups: dict[str, Any] = {

@@ -23,17 +23,17 @@ LEFT, RIGHT, TOP, BOTTOM, WIDTH, HEIGHT = 84, 592, 24, 190, 640, 220
 """The plotting area and the total size of a bar chart or line chart, in SVG units."""
 
 WIDE, HIGH, MARGIN = 968, 150, 12
-"""The size of a review graph, and the minimum margin above and below the line."""
+"""Width, height and vertical margin of a review graph, in SVG units."""
 
 TICKS = 4
 LETTER = 12
-"""Estimated width of a letter below the axis on narrow screens, which have larger text."""
+"""Estimated width of a letter below the axis, for the larger text on narrow screens."""
 
 MAX_VALUES = 15
-"""Maximum number of bars in a bar chart with values above the bars."""
+"""Bar charts with more bars than this do not show the values above the bars."""
 
 MAX_MARKS = 60
-"""Maximum number of points in a line chart that marks the points."""
+"""Line charts with more points than this do not mark the points."""
 
 DOTS = {Grade.BEST: 8, Grade.INACCURACY: 5, Grade.MISTAKE: 8, Grade.BLUNDER: 11}
 """Diameter of the dot for each grade, so that grades can be distinguished without colour."""
@@ -64,7 +64,7 @@ def label(x: float, y: float, anchor: str, text: str) -> str:
 def graph(review: Review, *, is_silent: bool = False) -> str:
     """Draw an SVG graph of the chances of the next two goals, or of the expected points.
 
-    In a review for a level, the line shows the chance of the goal, and a dashed line shows the
+    In a review for a level, a solid line shows the chance of the first goal, and a dashed line the
     chance of the second goal. The vertical axis spans the range of the values, or 0 to 1 for
     probabilities.
 
@@ -98,8 +98,8 @@ def graph(review: Review, *, is_silent: bool = False) -> str:
 def score_graph(record: Record) -> str:
     """Draw the score after each turn, with a dot at each new largest tile.
 
-    The graph looks like a review graph and has no text alternative. The result is an empty string
-    for a game without turns.
+    The graph has the style of a review graph, but no text alternative. For a game without turns,
+    the result is an empty string.
     """
     ends = [(board.max_tile, score) for board, _turn, score in record.replay()]
     points = _points([0, *(score for _tile, score in ends)])
@@ -110,7 +110,10 @@ def score_graph(record: Record) -> str:
 
 
 def _points(heights: Sequence[float], *, most: float | None = None) -> list[tuple[float, float]]:
-    """Map values to points. The vertical scale is the values' own range or 0 to `most`."""
+    """Map values to SVG coordinates.
+
+    The vertical axis spans 0 to `most` or, by default, the range of the values.
+    """
     low, high = (min(heights), max(heights)) if most is None else (0.0, most)
     across = WIDE / max(len(heights) - 1, 1)
     up = (HIGH - 2 * MARGIN) / (high - low or 1)
@@ -202,7 +205,7 @@ def line_plot(
     Args:
         title: Text alternative.
         steps: Names of the steps.
-        lines: The values of each line, by the line's name. Missing values are None.
+        lines: Maps the name of each line to its values. Missing values are None.
         low: The lower end of the vertical axis. Lower values extend the axis.
         unit: Suffix of the numbers.
     """
@@ -247,6 +250,6 @@ def _svg(title: str, *parts: str) -> str:
 
 
 def _labelled(names: Sequence[str]) -> range:
-    """Return the indexes of the names that have room below the axis."""
+    """Return the indexes of the names to print below the axis, so that they do not overlap."""
     needed = LETTER * max(map(len, names), default=0) * len(names)
     return range(0, len(names), max(math.ceil(needed / (RIGHT - LEFT)), 1))

@@ -4,17 +4,18 @@
 
 Screens show the `kind` in small type above the `headline` in large type. If the result is final,
 screens show the `figures` as cards in a row. Figures that are `PENDING` arrive with the review, so
-screens reserve space for them. The sentence `place` appears above the histogram `bars`, in which
-the bar `mine` has the accent colour. The texts of `low_and_high` label the ends of the axis, and
-the score appears below the bar `mine`. Both `place` and `bars` may be empty.
+screens reserve space for them. The sentence `place` and the histogram `bars` compare the score with
+those of other games, unless they are empty. In the histogram, the bar of this game has the accent
+colour and is labelled with its score. The ends of the axis are labelled with `low_and_high`.
 
-A final result has buttons for sharing, the review, watching the game, a new game and, if the
-session can undo, undoing the last move. A result that is not final has buttons for continuing and
-for a new game. The terminal shows the `title` of a game in progress instead of the `kind`.
+After the end of a game, players can share the result, open the review, watch the game or start a
+new game. Players can also undo the last move if the session allows undo. After a win, players can
+continue or start a new game. The terminal shows the `title` of a game in progress instead of the
+`kind`.
 
-After the game has been reviewed, `cover` is called again with the completed result. Screens show
-the completed result immediately, without a delay or fading (see `Result.is_update_of`).
-`cover(None)` removes the result. The delays are in `themes.MOTION_MS`.
+`GameScreen.cover` is called again when the review is complete. Screens then update the figures
+immediately, without a delay or fading (see `Result.is_update_of`). `cover(None)` removes the
+result. The delays are in `themes.MOTION_MS`.
 
 >>> result = result_of("Classic", 8688, largest=512, moves=540, earlier=[12_400, 52, 12])
 >>> result.headline
@@ -51,10 +52,10 @@ BARS = 18
 """Number of bars in the histogram."""
 
 MIN_GAMES = 3
-"""Minimum number of other games for a histogram."""
+"""Histograms are shown only if there are at least this many other games."""
 
 _MIN_PERCENT_GAMES = 10  # With fewer games, a percentage would look too precise.
-_HISTOGRAM_QUANTILE = 0.97  # Scores above the quantile are counted in the last bar.
+_HISTOGRAM_QUANTILE = 0.97  # Higher scores share the last bar.
 _ROUND_STEPS = (1, 1.5, 2, 3, 4, 5, 6, 8, 10)
 
 
@@ -90,7 +91,7 @@ class Result:
         level: Player level of the review. For perfect play, `level` is empty and luck is shown
             instead.
         is_final: Whether the game is over. A game that was won may still be in progress.
-        race: The milestones that the player reached. Empty if milestones are hidden.
+        race: Times of the milestones that the player reached, or empty if milestones are hidden.
     """
 
     kind: str
@@ -121,7 +122,7 @@ class Result:
 
     @property
     def figures(self) -> list[Statistic]:
-        """The largest tile, the accuracy, the level or luck, and the streak or number of moves."""
+        """The figures to show as cards, such as the largest tile and the accuracy."""
         last = Statistic(_("Moves"), number(self.moves))
         if self.streak is not None:
             days = ngettext("{n} day", "{n} days", self.streak).format(n=number(self.streak))
@@ -170,7 +171,7 @@ class Result:
         return replace(self, accuracy=why, luck=UNAVAILABLE)
 
     def is_update_of(self, other: Result | None) -> bool:
-        """Return whether this result and `other` differ at most in the review's figures."""
+        """Return whether this result equals `other`, ignoring the figures of the review."""
         return other is not None and self == replace(
             other, luck=self.luck, level=self.level, accuracy=self.accuracy, mistakes=self.mistakes
         )
@@ -208,13 +209,13 @@ def result_of(
             `earlier`.
         earlier: The player's other scores in this type of game: a list, or a count for each score.
         today: Scores of the games in `earlier` that ended today.
-        field: For a daily game, the scores of all other players on the same day. If `field` is
-            None, the score is compared with `earlier`.
+        field: For a daily game, the scores of all other players on the same day. None for other
+            games, which are compared with `earlier`.
         streak: For a daily game, the number of consecutive days, as in `Result`.
         level: Level of the review, or empty for perfect play.
         is_by_computer: Whether a computer player made any of the moves. Games with computer moves
             cannot set a best score and are not reviewed automatically.
-        is_continued: Whether a record was continued. Such games cannot set a best score.
+        is_continued: Whether the game continues a record. Continued games cannot set a best score.
         battle: For a game in a battle, a sentence about the winner, which replaces the comparison.
         race: The milestones of the game, if milestones are shown.
     """

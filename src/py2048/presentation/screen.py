@@ -1,4 +1,4 @@
-"""Plain data for screens, in a module with few imports for a fast first frame."""
+"""Data types for screens. This module imports little, so that the first frame appears quickly."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Status(NamedTuple):
         help: Kind of help that the player received, such as ``assisted``, or empty if there was
             none.
         note: Message about a computer player that is thinking or playing, or empty.
-        can_undo: Whether there is a move that can be undone.
+        can_undo: Whether a move can be undone.
         next_tile: The next larger tile, which is not on the board yet.
         teaching: A one-line instruction, or empty after the first moves.
         race: Labels and values of the elapsed time and the milestones, or empty if milestones are
@@ -81,7 +81,7 @@ class Status(NamedTuple):
 
     @property
     def facts(self) -> list[str]:
-        """Phrases about the help that was used and the number of moves, most important first."""
+        """Short texts about the game: the kind of help, if any, and the number of moves."""
         return [*([self.help] if self.help else []), moves(self.moves)]
 
 
@@ -123,7 +123,7 @@ class ListRequest(NamedTuple):
         choices: Entries.
         take: Callback that receives the chosen value after the list has closed.
         current: Initially selected value.
-        own: Prompt of the text field, or "" for a list without a text field.
+        own: Prompt of the text field for other values, or "" to omit the text field.
         check: Function that returns an error message for a value, or "" if the value is valid.
         more: Labels of additional buttons, with callbacks that run after the list has closed.
     """

@@ -83,9 +83,9 @@ def is_dumb() -> bool:
 def has_moves() -> bool:
     """Return whether standard input provides moves for a game.
 
-    The result is False for a terminal or a device. Some launchers leave an empty pipe open, so an
-    empty pipe provides moves only if the output is a terminal. If the output is a terminal, a
-    person created the pipe and may take time to write moves.
+    Terminals and other devices provide no moves. An empty pipe counts only if the output is a
+    terminal, because then a person may take time to write moves. Some launchers leave an unused
+    pipe open.
     """
     try:
         mode = os.fstat(sys.stdin.fileno()).st_mode
@@ -135,7 +135,7 @@ def discard(stream: TextIO) -> None:
 class StatusLine:
     """Reports a command's progress on stderr from a thread, after `QUIET_S` seconds.
 
-    On a terminal, the class updates a single line, which is finally erased. In a pipe, a new line
+    On a terminal, the status line is updated in place and erased at the end. In a pipe, a new line
     is written every `PIPE_PERIOD_S` seconds if there is new progress. The line includes the
     compiler's progress and, on a terminal, advice to install a missing compiler.
 

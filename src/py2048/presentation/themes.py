@@ -56,7 +56,7 @@ class Theme(NamedTuple):
         board: Board background between the cells.
         empty: Empty cell.
         tiles: Styles of the tiles 2, 4, 8 and so on, up to 131072.
-        beyond: Styles of tiles above 131072, which are used in a cycle.
+        beyond: Styles of tiles above 131072, repeated in a cycle.
     """
 
     name: str
@@ -162,7 +162,7 @@ def _tokens(colours: Iterable[str]) -> dict[str, Any]:
 def _theme(
     name: str, title: str, colours: str, inks: tuple[str, str], tiles: str, beyond: str
 ) -> Theme:
-    """Build a theme from the colours of `TOKENS`, two text colours and the tiles' backgrounds."""
+    """Build a theme, given the colours of `TOKENS` and the text and background colours of tiles."""
     return Theme(
         name=name,
         title=title,
@@ -224,8 +224,7 @@ COLOUR_BLIND = _theme(
 _BLACK, _GREY, _WHITE = "#000000", "#555555", "#ffffff"
 
 # Palette indexes for terminals with 256 colours: for `TOKENS`, for tiles up to 131072, and for
-# larger tiles. The indexes select the closest colours that pass the tests for contrast and
-# difference.
+# larger tiles. The indexes select the closest colours with enough contrast.
 _INKS_256 = (_BLACK, _WHITE)
 _IN_256 = {
     "light": (
@@ -271,9 +270,9 @@ def in_256_colours(theme: Theme) -> Theme:
 
 
 # The 16 standard colours of the Linux console. Other terminals display these colours differently.
-# Tiles therefore only use colours that are clearly light or dark everywhere, which excludes green,
-# brown, cyan and dark grey. Tiles have no bold text, because xterm brightens dark colours in bold
-# text and would show black numbers in grey.
+# Tiles avoid green, brown, cyan and dark grey, which are neither clearly light nor clearly dark on
+# all terminals. Tiles have no bold text, because xterm brightens dark colours in bold text and
+# would show black numbers in grey.
 _SIXTEEN = _styles(
     "#aaaaaa #ffff55 #ff5555 #ff55ff #55ffff #55ff55 #aa0000 #0000aa #aa00aa #ffffff",
     dark=_BLACK,
@@ -281,7 +280,7 @@ _SIXTEEN = _styles(
 )
 _BY_NIGHT = ("#ffff55", _BLACK, "#55ffff", "#ff5555", "#55ff55")
 _BY_DAY = ("#aa0000", _WHITE, "#0000aa", "#aa00aa", "#0000aa")
-"""Theme colours from `accent` to `good`, in the order of `TOKENS`."""
+"""Colours of the tokens `accent`, `on_accent`, `focus`, `danger` and `good`."""
 
 
 def in_sixteen_colours(theme: Theme) -> Theme:

@@ -190,7 +190,7 @@ def goal_text(goal: Goals, made: int) -> str:
 
 
 def sentences() -> dict[str, object]:
-    """Return the sentences that web pages need for hints and reviews without a server."""
+    """Return the translated texts that web pages use to show hints and reviews offline."""
     return {
         "make": _(_MAKE), "last": _(_LAST), "games": _(_GAMES_AFTER), "also": _(_N_AFTER),
         "reasons": {kind: [*map(_, texts)] for kind, texts in _REASONS.items()},
@@ -225,10 +225,10 @@ def accuracy_text(accuracy: float | None, decimals: int = 1) -> str:
 def luck_word(luck: float, swing: float) -> str:
     """Describe luck in a word or two, such as "good", or return "" for a game without randomness.
 
-    The word depends on the luck divided by its standard deviation in this game. The deviation is
-    larger in a game that is close to its end for many moves, because spawns matter more. Two games
-    in three have "average" luck, and one game in twenty has "very good" or "very bad" luck,
-    regardless of skill.
+    The word depends on the size of the luck relative to its standard deviation in this game. The
+    deviation is larger in games that are often close to their end, because spawns then matter more.
+    Two games in three have "average" luck, and one game in twenty has "very good" or "very bad"
+    luck, regardless of skill.
 
     Args:
         luck: Total luck of the game.

@@ -1,4 +1,4 @@
-"""Compiled playouts, with a kernel for each kind of board and evaluation.
+"""Compiled playouts, with a specialised kernel for each board layout and evaluation.
 
 `py2048.review.playouts` describes the simulated player, the random numbers and the counts, and
 contains the reference implementation.
@@ -31,24 +31,23 @@ from py2048.players.search._expectimax_kernels import (
 from py2048.players.search.context import ARENA_SLOTS, SearchContext, SearchContexts
 
 PLY, FIRST, COUNT, DIRECTIONS, GOAL, NEXT, CORNER, SMALL, LARGE, PAIR = range(10)
-"""Columns of a job: the number of the move, the number of the first game, the number of games, a
-bit set of the directions to try, the next two goals as tiles, and the watched tiles as ranks (0 for
-none).
+"""Columns of a job, which is a batch of playouts from one position.
+
+`PLY` is the number of the move. The playouts are numbered from `FIRST`, and `COUNT` is how many
+run. `DIRECTIONS` is a bit set of the directions to try. `GOAL` and `NEXT` are the next two goals as
+tiles. `CORNER` to `PAIR` are the ranks of the tiles to watch, or 0 for none.
 """
 JOB = 10
 
 (GAMES, MOVES, MERGED, LARGEST, MADE, NEXT_MADE, SURVIVED, OUT, TRAPPED, MEETING, ROOM) = range(11)
-"""Columns of the sums. Three further columns contain the sums of the squares of TRAPPED, MEETING
-and ROOM.
+"""Columns of the totals over playouts, followed by the sums of squares of the last three columns.
 
-MERGED is the sum of the points of all merges, and LARGEST the largest rank on the final board.
+`MERGED` is the sum of the points of all merges. `LARGEST` is the largest rank on the final board.
 """
 SQUARES, SUMS = 3, 14
 
 SURVIVAL_MOVES, CORNER_MOVES, ROOM_MOVES = 20, 10, 5
-"""Numbers of moves after which a playout records its survival, whether the largest tile has left
-its corner, and the number of empty cells.
-"""
+"""Number of moves after which playouts record survival, corner tiles and empty cells."""
 WATCHED_BOARDS = 20
 """Number of boards per game that playouts check for trapped tiles and merged pairs."""
 WARM_UP_WORDS = 12
@@ -122,17 +121,17 @@ def sum_above(cells: Cells, rank: Int) -> np.int64:
 def observe(
     cells: Cells, rows: Int, columns: Int, count: Int, above: Int, job: Longs, game: Longs
 ) -> None:
-    """Update a game's counts with the board after `count` moves.
+    """Update a playout's statistics with the board after `count` moves.
 
     Args:
         cells: The board as ranks.
         rows: Number of rows.
         columns: Number of columns.
         count: Number of moves since the judged move.
-        above: Sum of all tiles that are larger than the tiles of the watched pair, on the board
-            before the judged move.
-        job: The job.
-        game: The game's counts, `[SUMS]`.
+        above: Sum of the tiles larger than `PAIR` before the judged move, which grows when the pair
+            merges.
+        job: Columns `PLY` to `PAIR`.
+        game: Statistics of the playout, `[SUMS]`.
     """
     if count <= CORNER_MOVES:
         game[OUT] = np.int64(is_out(cells, rows, columns, job[CORNER]))
@@ -210,7 +209,7 @@ def make_game_kernel(parts: Parts) -> Kernel:
         weights: Weights,
         game: Longs,
     ) -> None:
-        """Continue a game from `move`, and store its counts in `game`, int64 `[SUMS]`."""
+        """Play a game to its end, starting with `move`, and store its statistics in `game`."""
         scratch, above = context.arena[SCRATCH, : context.cells], sum_above(cells, job[PAIR])
         moves = slides(load(cells, ROOT_LEVEL, context), ROOT_LEVEL, context)
         count, is_stopped = np.int64(0), False
@@ -245,7 +244,7 @@ def make_game_kernel(parts: Parts) -> Kernel:
 
 
 def make_playouts(parts: Parts) -> Kernel:
-    """Build the kernel that plays all games of a job."""
+    """Build the kernel that runs a batch of playouts."""
     play_game = make_game_kernel(parts)
 
     @kernel(borrows=True)
@@ -259,18 +258,18 @@ def make_playouts(parts: Parts) -> Kernel:
         game: Longs,
         sums: Longs,
     ) -> None:
-        """Play the games of a job.
+        """Run a batch of playouts.
 
         Args:
             cells: Board before the moves as ranks, uint8 `[cells]`.
-            job: The job, int64 `[JOB]`, which must only contain legal directions.
+            job: Columns `PLY` to `PAIR`, int64 `[JOB]`. All directions must be legal.
             seed: Seed of the games.
             misjudgement: Maximum relative error of the player's move values.
-            contexts: The context of this thread, as an array of length 1.
+            contexts: Search context of the calling thread, in an array of length 1.
             weights: Network weights.
             game: Scratch space, int64 `[SUMS]`.
-            sums: Array that the counts are added to, int64 `[4, 2, SUMS]`, indexed by direction and
-                by the parity of the game's number.
+            sums: Totals to update, int64 `[4, 2, SUMS]`. The first axis is the direction. The
+                second axis separates playouts with even and odd numbers.
         """
         for direction in range(4):
             if job[DIRECTIONS] >> direction & 1:

@@ -146,11 +146,11 @@ def advise(
 ) -> Iterator[Hint | Compiling]:
     """Yield a player's hint. While the player's kernels are compiled, yield a quick hint first.
 
-    If the player is already compiled, this function yields only the player's hint. If the player is
-    not compiled, the first item is a hint from the player ``quick``, with `instead_of` set. The
-    next items report the compiler's progress, and the last item is the requested hint. Callers
-    should wait `PROGRESS_PERIOD_S` between items. If the caller stops early, the compilation
-    continues in the background.
+    If the player's kernels are already compiled, the requested hint is the only item. Otherwise,
+    the first item is a hint from the player ``quick``, with `Hint.instead_of` set. The next items
+    report the compiler's progress, and the last item is the requested hint. Callers should wait
+    `PROGRESS_PERIOD_S` between items. If the caller stops early, the compilation continues in the
+    background.
 
     Args:
         snapshot: The position.
@@ -243,7 +243,7 @@ def ready_judge(
         rules: Rules of the game.
         start: Starting position, as for `py2048.review.judge_for`.
         level: Level of the player, or None for perfect play. If the rules do not support levels,
-            the judge is perfect play.
+            the judge assumes perfect play.
 
     Raises:
         PlayerError: If no judge supports the rules.
@@ -268,11 +268,12 @@ def ready_judge(
 
 
 def review_game(record: Record, level: Level | None = None) -> Iterator[ReviewUpdate | Compiling]:
-    """Review a game, and yield compilation progress, the judge, batches of moves and the review.
+    """Review a game, yielding intermediate results.
 
-    A review for a level may yield the same move again with better values, and the last version
-    counts. Games on boards that can be solved exactly, or under rules that levels do not support,
-    are reviewed against perfect play.
+    The items are the compiler's progress, the judge, batches of reviewed moves and, at the end, the
+    complete review. In a review for a level, a later review of the same move is more precise and
+    replaces the earlier one. Games on boards that can be solved exactly, or under rules that levels
+    do not support, are reviewed against perfect play.
 
     Args:
         record: The game.
@@ -280,7 +281,7 @@ def review_game(record: Record, level: Level | None = None) -> Iterator[ReviewUp
 
     Raises:
         PlayerError: If no judge supports the game.
-        RecordError: If the record breaks its rules.
+        RecordError: If a turn in the record breaks the rules.
     """
     judge = yield from ready_judge(record.rules, record.start, level)
     yield judge

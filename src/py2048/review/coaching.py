@@ -2,11 +2,14 @@
 
 The value of a move is the probability that a player of this level then reaches the goal. The
 probability is estimated from simulated games, called *playouts*, so it has a standard error.
+
 Playouts are allocated in three steps, until a budget of simulated moves is spent. First, every move
-gets the same number of playouts. Then more playouts go to the quarter of the positions in which the
-values of the moves differ most. Finally, batches of playouts go to the positions whose grades are
-most likely to change. The playouts of a move are numbered, and their allocation does not depend on
-time. The same seed therefore gives the same review on any machine and with any number of threads.
+gets the same number of playouts. Next, the most decisive quarter of the positions gets more
+playouts. Finally, batches of playouts go to the positions whose grades are the least certain.
+
+
+The allocation does not depend on timing, so the same seed gives the same review on any machine and
+with any number of threads.
 """
 
 from __future__ import annotations
@@ -38,7 +41,7 @@ from py2048.review.simulation import SEED, Batch, Playouts, Sums
 BUDGETS = {"4x4": 40_000_000, "small": 20_000_000, "cells": 4_000_000}
 """Number of simulated moves in a review, by kind of board."""
 LONG_GAME = 500
-"""Number of moves above which the budget grows in proportion to the length of the game."""
+"""In games with more moves than this, the budget is proportional to the number of moves."""
 
 HINT_SHARE = 1 / 128
 """Share of the budget that is used to judge a single position."""
@@ -46,26 +49,24 @@ HINT_SHARE = 1 / 128
 PROBE_GAMES, BATCH_GAMES = 8, 64
 """Playouts per move, in the first estimate and in each later batch."""
 FIRST_GAMES, MORE_GAMES = 64, 512
-"""Maximum number of playouts per move, in every position and in decisive positions."""
+"""Maximum number of playouts per move, in ordinary and in decisive positions."""
 FIRST_SHARE, MORE_SHARE = 0.35, 0.75
-"""Maximum share of the budget for step 1, and for steps 1 and 2 together."""
+"""Cumulative shares of the budget for the first two steps of the allocation."""
 DECISIVE_SHARE = 0.25
-"""Fraction of the positions that are treated as decisive, because their moves differ most."""
+"""Fraction of positions that count as decisive, because the values of their moves differ most."""
 CLEAR_GAMES = 256
 """Number of playouts per move after which the reason for a mistake is considered clear."""
 ROUND = 16
 """Number of positions that get a batch of playouts in each round."""
 MIN_DOUBT = 0.01
-"""Minimum probability that more playouts change a position's grade. Below it, none are added."""
+"""Positions whose grade is less likely than this to change get no more playouts."""
 REASON_DOUBT = 0.05
-"""Minimum doubt assumed for a mistake whose reason is not clear yet."""
+"""Minimum `Judgement.doubt` of a mistake that has fewer than `CLEAR_GAMES` playouts per move."""
 TYPICAL_LOSS = 0.04
 """Prior standard deviation of a move's loss, as a probability."""
 
 MIN_CHANCE = 0.02
-"""Minimum chance of reaching the goal. If all moves have a lower chance, the chance of survival is
-used.
-"""
+"""If no move has at least this chance of reaching the goal, moves are judged by survival."""
 
 MIN_ERRORS = 2.5
 """Minimum loss of a move that counts as a mistake, in standard errors."""
@@ -74,8 +75,7 @@ LOSSES = {Grade.INACCURACY: 0.03, Grade.MISTAKE: 0.06, Grade.BLUNDER: 0.12}
 """Minimum loss of each kind of mistake, as a probability."""
 
 MIN_VARIANCE = 0.25
-"""Lower limit for the variance of a count. A few equal counts do not prove that the variance is 0.
-"""
+"""Minimum variance assumed for a statistic, because a few equal samples may be a coincidence."""
 
 _PER = {ReasonKind.ENDED: 100, ReasonKind.CORNER: 100}
 """Kinds of reasons whose effect is stated as a number of games in 100."""
@@ -108,12 +108,12 @@ class Judgement:
         goal: The tiles to reach.
         watch: The tiles to watch.
         directions: Legal directions.
-        sums: Counts from the playouts, int64 `[4, 2, columns]`; see `Playouts.play`.
-        since: The counts when the accuracy measurement began. Playouts that
-            helped to select the position are excluded.
-        until: The counts when the accuracy measurement ended, or None while it goes on.
-            Later playouts are excluded, because they continue until the grade is clear and would
-            bias the accuracy.
+        sums: Totals of the playouts, int64 `[4, 2, columns]`; see `Playouts.play`.
+        since: Copy of `sums` from the start of the accuracy measurement. Earlier playouts are
+            excluded, because they were used to select the position.
+        until: Copy of `sums` from the end of the accuracy measurement, or None while the
+            measurement is running. Later playouts would bias the accuracy, because they continue
+            until the grade is clear.
     """
 
     def __init__(self, rules: Rules, level: Level, position: Position) -> None:
@@ -168,9 +168,8 @@ class Judgement:
     def review(self, played: Direction | None = None) -> MoveReview:
         """Return the review of a legal direction, by default the direction played.
 
-        For the accuracy, one half of the playouts selects the best move and the other half measures
-        the loss. If the same playouts selected the best move and measured the loss, the loss would
-        be too high.
+        For the accuracy, one set of playouts selects the best move and another set measures the
+        loss. Using the same playouts for both would overestimate the loss.
         """
         column, played = self._column, played or self.played
         chances, grade = self._chances(column), self._grade(played)
@@ -204,13 +203,13 @@ class Judgement:
         return max(clear, key=self._effect, default=None)
 
     def _effect(self, reason: Reason) -> float:
-        """Return a reason's effect, from 0 to 1 (the largest possible effect)."""
+        """Return a reason's effect as a fraction of the largest possible effect."""
         numbers = reason.numbers
         most = {**_PER, ReasonKind.ROOM: self.rules.cells}.get(reason.kind, kernels.WATCHED_BOARDS)
         return abs(numbers["played"] - numbers["best"]) / most
 
     def _tiles(self, kind: ReasonKind) -> dict[str, int]:
-        """Return the tiles to name in a reason of this kind; a missing tile is 0."""
+        """Return the tiles that a reason of this kind mentions, or 0 for a missing tile."""
         tiles = {
             ReasonKind.CORNER: {"tile": self.watch.corner},
             ReasonKind.TRAPPED: {"tile": self.watch.small, "behind": self.watch.large},
@@ -219,7 +218,7 @@ class Judgement:
         return tiles.get(kind, {})
 
     def compared(self, kind: ReasonKind, played: Direction, best: Direction) -> Reason:
-        """Compare two moves for one kind of reason. `z` is positive if `played` is worse."""
+        """Compare a statistic of two moves. `Reason.z` is positive if `played` is worse."""
         (bad, squared), (other, other_squared) = (
             _statistics(kind, self.sums[each.value].sum(axis=0)) for each in (played, best)
         )
@@ -261,8 +260,9 @@ class Judgement:
     def _cross_fitted(self, column: int, played: Direction) -> tuple[float, float]:
         """Return the loss of a move and of a random move, estimated by cross-fitting.
 
-        The playouts are divided into even-numbered and odd-numbered ones. Each half measures the
-        losses once, while the other half selects the best move and weights the position.
+        First, the playouts with even numbers measure the losses, while all other playouts select
+        the best move. Then, the playouts with odd numbers measure the losses. Positions whose moves
+        clearly differ have a larger weight.
         """
         until = self.sums if self.until is None else self.until
         losses, stakes = [], []
@@ -278,7 +278,7 @@ class Judgement:
 
 
 def _statistics(kind: ReasonKind, sums: Sums) -> tuple[float, float]:
-    """Return the mean of a count over some playouts, and the square of its standard error."""
+    """Return the mean of a statistic over playouts, and the square of its standard error."""
     games = max(int(sums[kernels.GAMES]), 1)
     if kind in _PER:
         column = kernels.SURVIVED if kind is ReasonKind.ENDED else kernels.OUT
@@ -301,7 +301,7 @@ def grade_for(loss: float, error: float) -> Grade:
 
 
 def _doubt(grade: Grade, loss: float, error: float) -> float:
-    """Return the probability that the true loss belongs to another grade.
+    """Return the probability that the true loss of a move deserves another grade.
 
     Most moves lose little, so a large loss in a few playouts is probably due to chance.
     """
@@ -376,7 +376,7 @@ class LevelJudge(Judge):
         return self.judge(Position(ply, board, score, played)).review()
 
     def judge(self, position: Position) -> Judgement:
-        """Judge a position with as many playouts as a hint needs."""
+        """Judge a single position, spending `HINT_SHARE` of the budget."""
         judgement = Judgement(self.rules, self.level, position)
         games, budget = PROBE_GAMES, self._budget * HINT_SHARE
         while games >= PROBE_GAMES and len(judgement.directions) > 1:
@@ -391,12 +391,12 @@ class LevelJudge(Judge):
         A later review of the same move replaces an earlier review.
 
         Raises:
-            RecordError: If the record breaks its rules.
+            RecordError: If a turn in the record breaks the rules.
         """
         return self.review(position for position, _ in legal_turns(record))
 
     def review(self, positions: Iterable[Position]) -> Iterator[MoveReview]:
-        """Review moves, given their positions with the directions played, as in `reviews`."""
+        """Review the moves played in the given positions, as in `reviews`."""
         found = [Judgement(self.rules, self.level, position) for position in positions]
         for each in found:
             each.until = each.since
@@ -429,8 +429,8 @@ class LevelJudge(Judge):
         Args:
             found: The positions.
             most: Maximum number of playouts for each move.
-            budget: Maximum number of simulated moves. The first playouts run even if they exceed
-                the budget.
+            budget: Approximate maximum number of simulated moves. `PROBE_GAMES` playouts always
+                run.
         """
         spent, done, games = 0, 0, PROBE_GAMES
         while found and games:
@@ -443,7 +443,7 @@ class LevelJudge(Judge):
         return spent
 
     def play(self, judgements: Sequence[Judgement], games: int) -> int:
-        """Run playouts and add their counts. Return the number of simulated moves."""
+        """Run playouts and add up their statistics. Return the number of simulated moves."""
         sums = self._playouts.play([each.batch(games) for each in judgements])
         for each, counts in zip(judgements, sums, strict=True):
             each.sums += counts
@@ -461,7 +461,7 @@ def level_judge(rules: Rules, level: Level) -> LevelJudge:
 
 
 def warmup_tasks() -> list[tuple[str, Callable[[], object]]]:
-    """Return tasks, by name, that compile the judge for all presets."""
+    """Return named tasks that compile the judges for all presets."""
 
     def compile_for(rules: Rules) -> None:
         LevelJudge(rules, LEVELS[0]).prepare()

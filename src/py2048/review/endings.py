@@ -15,15 +15,16 @@ from py2048.players.solving.tables import EndingTable
 from py2048.review.moves import Basis, MoveReview, move_review
 
 CHANCE_RANGE = 0.5, 0.95
-"""Winning chances that make a good exercise: the ending is neither lost nor already won."""
+"""Range of winning chances that make an ending worth practising."""
 MAX_ATTEMPTS = 20
-"""Maximum number of positions to try. If no position is within `CHANCE_RANGE`, the closest position
-is used.
+"""Maximum number of random positions to try.
+
+If the winning chances of all positions are outside `CHANCE_RANGE`, the closest position is used.
 """
 SLIP_SHARE = 0.15
-"""Share of random moves before the starting position. They make it resemble human play."""
+"""Share of random moves before the starting position, to make it resemble human play."""
 PROGRESS_RANGE = 0.2, 0.9
-"""Allowed sum of the small tiles in the starting position, as a fraction of the target."""
+"""Practice starts when the small tiles add up to a fraction of the target within this range."""
 MAX_TILE = 1 << 17
 """Largest tile possible on a 4x4 board."""
 
@@ -35,8 +36,8 @@ class EndingPractice:
         table: The endgame table.
         game: The game. Call `play` to make moves.
         start: Probability of reaching the target from the starting position with best play.
-        kept: Fraction of the winning probability that the player's moves have preserved. Optimal
-            play keeps the fraction at 1.
+        kept: Fraction of the winning probability that the player's moves have preserved, which is 1
+            after optimal play.
     """
 
     def __init__(self, table: EndingTable, board: Board, seed: int) -> None:
@@ -69,7 +70,7 @@ class EndingPractice:
 
     @property
     def is_made(self) -> bool:
-        """Whether the target was reached on one of the goal cells of the table's formation."""
+        """Whether the target was reached in a cell that the endgame table accepts."""
         return self.chance == 1 and not self.table.holds(self.game.board)
 
     @property
@@ -111,7 +112,7 @@ def _position(table: EndingTable, draws: random.Random, seed: int) -> Board:
 
 
 def _first_board(table: EndingTable, draws: random.Random) -> Board:
-    """Return a board with the large tiles of the table's formation and the first small tiles."""
+    """Return a starting board with the large tiles that the table needs, and a few small tiles."""
     formation = table.formation
     locked = [cell for cell in range(CELLS) if formation.locks[0] >> cell & 1]
     others = [cell for cell in reversed(range(CELLS)) if cell not in locked]

@@ -90,7 +90,7 @@ class Review:
 
     @classmethod
     def of(cls, record: Record, judge: Judge, moves: Iterable[MoveReview]) -> Review:
-        """Create a review from a judge's move reviews, which may only cover the first moves.
+        """Create a review from a judge's move reviews. The last moves may be missing.
 
         A later review of the same move replaces an earlier review.
         """
@@ -145,13 +145,13 @@ class Review:
     def loss(self) -> float:
         """Total loss of the moves, including penalties for illegal moves.
 
-        If values are points, the loss is computed from the final score (see `Review`), so it is
-        negative if the player did better than the judge expected.
+        If values are points, the loss is derived from the final score (see `Review`). A negative
+        loss means that the player did better than the judge expected.
         """
         return self._lost(self.moves, None)
 
     def _lost(self, moves: Sequence[MoveReview], following: MoveReview | None) -> float:
-        """Return the total loss of consecutive moves. The move `following` comes after them."""
+        """Return the total loss of consecutive moves. `following` is the next move, if any."""
         if self.unit is not Unit.POINTS or not moves:
             return sum(move.loss for move in moves)
         last = moves[-1]
@@ -288,7 +288,7 @@ def review(record: Record, judge: Judge | Player | str | None = None) -> Review:
 
     Raises:
         PlayerError: If the judge does not exist or cannot evaluate the game.
-        RecordError: If the record breaks its rules.
+        RecordError: If a turn in the record breaks the rules.
     """
     judge = chosen_judge(record, judge)
     return Review.of(record, judge, judge.reviews(record))
@@ -331,7 +331,7 @@ def judge_for(rules: Rules, spec: str = "", start: Board | None = None) -> Judge
     """
     player = make_player(spec) if spec else judging_player(rules)
     if not spec and player.name == "perfect":
-        with suppress(PlayerError):  # The solver may not support the rules or the tiles.
+        with suppress(PlayerError):  # raised if the solver does not support the board
             judge = judge_by(rules, player)
             if start:
                 judge.rate(start)
@@ -341,7 +341,7 @@ def judge_for(rules: Rules, spec: str = "", start: Board | None = None) -> Judge
 
 
 def judging_player(rules: Rules) -> Player:
-    """Return a player that uses the same kernels as `judge_for`, so that screens can compile them.
+    """Return the player behind the default judge, so that screens can compile its kernels.
 
     Raises:
         PlayerError: If the player does not exist.

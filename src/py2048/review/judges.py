@@ -29,7 +29,7 @@ MAX_SUM = 1 << 15
 """Maximum tile sum of boards to solve, so that all tiles are within the solver's limit."""
 
 MIN_TABLE_CHANCE = 0.9
-"""Minimum probability of reaching the tile of an endgame table that is used."""
+"""Endgame tables are used only if the best move reaches their target with this probability."""
 
 LUCK_DEPTH = 2
 """Minimum depth of the search that measures luck."""
@@ -56,12 +56,12 @@ class ExactJudge(Judge):
         return self._query(board, Solution.move_values)
 
     def luck(self, turn: Turn, values: Mapping[Direction, float]) -> float:
-        """Return the value after the spawn minus the exact mean over all spawns."""
+        """Return the exact value after the spawn minus the mean over all possible spawns."""
         gain = gain_of(self.rules, turn) if self.unit is Unit.POINTS else 0
         return gain + self._query(turn.board, Solution.value_of) - values[turn.direction]
 
     def _query(self, board: Board, query: Callable[[Solution, Board], Answer]) -> Answer:
-        """Query the solution. If it does not contain the board, solve the board first."""
+        """Query the solution. Solve the board first if the solution does not contain the board."""
         if board.sum > MAX_SUM:
             raise PlayerError(
                 f"a board with a sum of {board.sum} cannot be solved: at most {MAX_SUM}"
@@ -89,7 +89,7 @@ class PlayerJudge(Judge):
         return self._player.rate(Game(self.rules, seed=0, board=board))
 
     def luck(self, turn: Turn, values: Mapping[Direction, float]) -> float:  # noqa: ARG002
-        """Return the best rating after the spawn minus the mean over all spawns."""
+        """Return the best rating after the spawn minus the mean over all possible spawns."""
         return luck_by(lambda board: max(self.rate(board).values(), default=0.0), self.rules, turn)
 
 
@@ -98,14 +98,13 @@ class SearchJudge(Judge):
 
     The values are calibrated if the network has a `TrackRecord`.
 
-    Luck is the value after the spawn minus the mean over all spawns. The mean is the value of the
-    move, which averages a search after each possible spawn. The value after the actual spawn comes
-    from a search of the same depth.
+    Luck is the value after the actual spawn minus the value of the move, which is the mean over all
+    possible spawns. All spawns are searched to the same depth.
 
     Args:
         player: The searching player.
         rules: Rules of the game.
-        moves: Moves that are known to be optimal. No other move gets a higher value.
+        moves: Moves that are known to be optimal, and always get the highest value.
     """
 
     is_exact = False
@@ -151,9 +150,9 @@ class SearchJudge(Judge):
     def basis(self, board: Board) -> Basis:
         """Return the source of the values: an endgame table that contains the board, or the search.
 
-        A table cannot rank moves that are all certain to reach the table's tile. If the best move's
-        probability is low, leaving the table's formation of large tiles may be better than the
-        table suggests.
+        If every move is certain to reach the table's target, the table cannot rank the moves, so
+        the search is used. The search is also used if reaching the target is unlikely, because
+        moves that the table does not cover may be better.
         """
         ending = find_ending(board, self.rules)
         if (

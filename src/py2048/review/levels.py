@@ -1,9 +1,9 @@
 """Player levels: how much players of a level misjudge moves, and which tile they aim for.
 
-A simulated player of level ``s`` rates each move: the points of the slide plus the small network's
-value of the afterstate, multiplied by ``1 + s * x``. For each rating, ``x`` is a new random number
-from -1 to 1. The player makes the move with the highest rating. `scripts/make_levels.py` simulates
-players of each level, and writes the fraction of games that reach each tile to
+A simulated player of level ``s`` rates each move by the points of the slide plus the small
+network's value of the afterstate. Each rating is multiplied by ``1 + s * x``, with a new random
+``x`` from -1 to 1, and the player makes the move with the highest rating. `scripts/make_levels.py`
+simulates players of each level, and writes the fraction of games that reach each tile to
 ``data/levels.json``. ``docs/explanation/review.md`` describes how well this model predicts people's
 moves.
 """
@@ -25,12 +25,13 @@ from py2048.core.errors import PlayerError, RulesError, unknown
 from py2048.core.rules import Rules, get_rules
 
 TABLE = Path(__file__).resolve().parent / "data" / "levels.json"
-"""Simulation results by preset and slip (relative error): the median score, and how often games
-reach each tile.
+"""File with simulation results for each preset and slip (relative error).
+
+The results are the median score and the fraction of games that reach each tile.
 """
 
 CERTAIN = 0.9
-"""Share of games that must reach a tile for the tile to be too easy as a goal."""
+"""A tile is too easy to be a goal if at least this fraction of games reach it."""
 
 PERFECT = "perfect"
 """The name that selects perfect play instead of a level."""
@@ -42,7 +43,7 @@ MAX_GAMES = 50
 """Maximum number of recent games from which a player's level is estimated."""
 
 UNSEEN = 1e-4
-"""Probability added to each largest tile, because simulated games miss the rarest tiles."""
+"""Probability added to each largest tile, because simulated games may miss rare tiles."""
 
 Table = dict[float, dict[int, float]]
 """For each slip (relative error) in ascending order, the fraction of simulated games that reach
@@ -114,7 +115,7 @@ def parse_level(text: str) -> Level | None:
 
     Returns `None` for ``perfect``.
 
-    Error messages also offer the level ``me``, which callers must handle themselves.
+    The level ``me`` appears in error messages, but this function rejects it. Callers handle ``me``.
 
     Raises:
         PlayerError: If the text is neither a level nor a number above 0 and at most 0.9.
@@ -144,10 +145,10 @@ def goal_of(rules: Rules, level: Level, board: Board) -> Goals:
     """Return the tiles that a player of this level tries to reach from a board.
 
     Each level has a fixed sequence of goals. The first goal is the smallest tile that fewer than 90
-    % of games reach. Each later goal is determined in the same way from the games that reached the
-    previous goal. The goal on a board is the first goal above the board's largest tile, so a goal
-    stays the same until the player reaches it. Above the largest tile that the level ever reaches,
-    every tile is a goal.
+    % of games reach. Each later goal is the smallest tile that fewer than 90 % of the games with
+    the previous goal reach. The goal on a board is the first goal above the board's largest tile,
+    so a goal stays the same until the player reaches it. If no simulated game reaches a tile, that
+    tile and all larger tiles are goals.
     """
     limit = rules.target if rules.target and rules.ends_at_target else 1 << 62
     above = (min(tile, limit) for tile in _goals(rules, level) if tile > board.max_tile)
@@ -193,7 +194,10 @@ def has_table(rules: Rules) -> bool:
 
 @cache
 def _tables() -> dict[tuple[object, ...], Table]:
-    """Return the tables, keyed by the rules' objective. All rows of a table have the same tiles."""
+    """Return the share of games that reach each tile, by the rules' objective and slip.
+
+    Tiles that are never reached have a share of 0.
+    """
     tables: dict[tuple[object, ...], Table] = {}
     for name, preset in json.loads(TABLE.read_text(encoding="ascii")).items():
         rows = {float(slip): row["made"] for slip, row in preset["slips"].items()}
@@ -211,7 +215,7 @@ def _tables() -> dict[tuple[object, ...], Table]:
 def fit_level(rules: Rules, games: Iterable[tuple[int, bool]]) -> Level:
     """Return a player's most likely level, based on the largest tiles of the last 50 games.
 
-    The prior has the weight of five average games of a player with a relative error of 0.1.
+    The prior corresponds to five average games of a player with a relative error of 0.1.
 
     Args:
         rules: Rules of the games.
@@ -219,7 +223,7 @@ def fit_level(rules: Rules, games: Iterable[tuple[int, bool]]) -> Level:
             unfinished game counts as a game that reached at least its current largest tile.
 
     Raises:
-        RulesError: If there is no table for the rules.
+        RulesError: If no levels have been simulated under these rules.
     """
     if not has_table(rules):
         raise RulesError(f"no levels are known for {rules.name}: fit games of classic instead")
@@ -238,7 +242,7 @@ def fit_level(rules: Rules, games: Iterable[tuple[int, bool]]) -> Level:
 
 
 def _largest(rules: Rules, slip: float) -> dict[int, float]:
-    """Return the probability of each largest tile, even if no simulated game reached the tile."""
+    """Return the probability of each largest tile, which is never 0."""
     made = made_shares(rules, Level("", slip))
     return {tile: share - made.get(2 * tile, 0.0) + UNSEEN for tile, share in made.items()}
 
@@ -257,11 +261,14 @@ def fit_of(rules: Rules, level: Level, games: Iterable[tuple[int, bool]]) -> lis
     ]
 
 
-_GOAL_RANKS = 20  # Number of largest-tile ranks for which browsers receive goals.
+_GOAL_RANKS = 20  # Goals are exported for boards whose largest tile is below 2**20.
 
 
 def facts_of_levels(rules: Rules) -> dict[str, dict[str, object]]:
-    """Return each level's relative error (slip) and its goals by largest rank, for browsers."""
+    """Return the slip and the goals of each level, for browsers.
+
+    The goals are listed by the rank of the largest tile on the board.
+    """
     rest = [0] * (rules.columns - 1)
     boards = [Board.from_rows([[r and 1 << r, *rest]] * rules.rows) for r in range(_GOAL_RANKS)]
     return {

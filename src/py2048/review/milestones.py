@@ -20,7 +20,7 @@ FIRST_SHARE = 4
 
 
 class Pace(NamedTuple):
-    """The time and moves that a game took to reach a tile.
+    """The time and the number of moves that a game took to reach a tile.
 
     Attributes:
         millis: Milliseconds since the first move.
@@ -36,8 +36,7 @@ class Milestone(NamedTuple):
 
     Attributes:
         tile: The tile.
-        pace: Time and moves that the game took to reach the tile, or None if the tile was not
-            reached.
+        pace: The pace of this game, or None if the tile was not reached.
         best: The player's best pace in a game without help, or None if there is none.
     """
 

@@ -11,8 +11,8 @@ def next_box(box: int, *, is_success: bool) -> int:
     """Return a mistake's next Leitner box.
 
     A correct answer moves the mistake to the next box, and a wrong answer moves the mistake back to
-    the first box. Each box is practised half as often as the previous box. Source: S. Leitner, So
-    lernt man lernen, 1972.
+    the first box. Mistakes in each box are practised half as often as those in the previous box.
+    Source: S. Leitner, So lernt man lernen, 1972.
     """
     return min(box + 1, LAST_BOX) if is_success else FIRST_BOX
 

@@ -27,11 +27,10 @@ if TYPE_CHECKING:
     from py2048.review.reasons import Reason
 
 DIGITS, EXACT_DIGITS = 6, 10
-"""Number of significant digits for comparing values with the best value.
+"""Number of significant digits to compare, for estimated values and for exact values.
 
-Different machines may sum the same weights in different orders, which changes the last digits.
-Rounding keeps grades reproducible. Exact values are the same on all machines, so more digits are
-compared.
+The last digits of estimates depend on the machine, because network weights may be summed in
+different orders. Rounding keeps grades reproducible.
 """
 
 
@@ -123,9 +122,9 @@ class MoveReview:
         values: Value of each legal direction, as expected points (including the points of the move)
             or as a probability.
         loss: Difference from the value of the best move, which is never negative.
-        share: The loss as a fraction, from 0 to 1. The fraction is relative to the expected final
-            score if values are points, and otherwise to the best value.
-        stake: The average `share` of all legal moves.
+        share: The loss as a fraction of the expected final score if values are points, and
+            otherwise of the best value.
+        stake: Mean `share` of all legal moves, which is the expected loss of a random move.
         accuracy: Accuracy of the move, 0 to 100, computed from `share` and `stake`.
         grade: Grade of the move.
         luck: How much the spawn increased the value, compared with the mean over all spawns.
@@ -139,8 +138,8 @@ class MoveReview:
         errors: Standard error of the difference between each value and the best value, which is 0
             for the best direction.
         reason: The reason why the move is a mistake, if the playouts show it clearly.
-        survival: Whether the values are probabilities of surviving 20 more moves. Survival is
-            judged if even the best move rarely leads to the goal.
+        survival: Whether the values are probabilities of surviving 20 more moves, because even the
+            best move rarely leads to the goal.
     """
 
     ply: int
@@ -236,7 +235,10 @@ def _rounded(loss: float, grain: float) -> float:
 
 
 def _share(loss: float, whole: float) -> float:
-    """Return a loss as a fraction of `whole`. If `whole` is 0, any positive loss counts as 1."""
+    """Return a loss as a fraction of `whole`, at most 1.
+
+    If `whole` is not positive, the result is 0 for no loss and 1 for any loss.
+    """
     return round(min(loss / whole, 1.0), DIGITS) if whole > 0 else float(loss > 0)
 
 
@@ -268,7 +270,7 @@ class Judge(ABC):
     def rate(self, board: Board) -> Mapping[Direction, float]:
         """Return the value of each legal move. The mapping is empty when the goal is reached.
 
-        If the score is the board's sum, values do not include the current sum.
+        If the score is the sum of the tiles, values do not include the current sum.
         """
 
     def luck(self, turn: Turn, values: Mapping[Direction, float]) -> float:  # noqa: ARG002
@@ -314,7 +316,8 @@ class Judge(ABC):
         rated = self.rate(board) or dict.fromkeys(board.legal_directions(), 1.0)
         if played not in (None, *rated):
             raise PlayerError(f"{played} is not a legal move to review")
-        # If the score is the board's sum, the first move also scores the start tiles.
+        # If the score is the sum of the tiles, the first move also earns points for the start
+        # tiles.
         is_sum = isinstance(self.rules.scoring, BoardSum) and self.unit is not Unit.CHANCE
         owed = board.sum - score if is_sum else 0
         values = {direction: value + owed for direction, value in rated.items()}
@@ -333,7 +336,7 @@ class Judge(ABC):
 
         Raises:
             PlayerError: If the judge cannot evaluate a board.
-            RecordError: If the record breaks its rules.
+            RecordError: If a turn in the record breaks the rules.
         """
         for at, turn in legal_turns(record):
             if self.unit is Unit.CHANCE and not self.rate(at.board):
@@ -349,7 +352,7 @@ def legal_turns(record: Record) -> Iterator[tuple[Position, Turn]]:
     """Yield each legal move of a game with the position before the move.
 
     Raises:
-        RecordError: If the record breaks its rules.
+        RecordError: If a turn in the record breaks the rules.
     """
     board, score, ply = record.start, 0, 0
     for after, turn, reached in record.replay():
@@ -360,6 +363,9 @@ def legal_turns(record: Record) -> Iterator[tuple[Position, Turn]]:
 
 
 def gain_of(rules: Rules, turn: Turn) -> int:
-    """Return the points of a turn, or the growth of the board's sum if the sum is the score."""
+    """Return the points of a turn.
+
+    If the score is the sum of the tiles, the result is the increase of the sum.
+    """
     before = turn.slide.before.sum
     return score_after(rules, before, turn, turn.board) - before

@@ -1,33 +1,34 @@
 """Playouts: simulated continuations of a game after a move, and the statistics they yield.
 
-*The player* rates each legal move on every board. The value of a move is its points plus the
+The simulated player evaluates every legal move. The value of a move is its points plus the
 estimated value of the afterstate. The estimate comes from py2048's small network or, for rules
-without a network, from the heuristic. The player multiplies the move's value by ``1 + slip * x``,
-with a uniformly random ``x`` from -1 to 1, and makes the first move with the highest product, in
-the order up, down, left, right. (Heuristic values differ less from move to move, so the slip is
-divided by 20.) A game ends when the second goal is reached, when the rules end it, or when no move
-is legal.
+without a network, from the heuristic. The player multiplies each value by ``1 + slip * x``, with a
+uniformly random ``x`` from -1 to 1, and makes the move with the highest product. Ties are resolved
+in the order up, down, left, right. Heuristic values differ less from move to move than network
+values, so the slip is divided by 20 for the heuristic. A playout ends when the second goal is
+reached, when the rules end the game, or when no move is legal.
 
-*Random numbers* are 32-bit words of the generator sfc32 [1], so that JavaScript on the page can
-draw the same numbers. The initial state is ``a = seed, b = ply, c = game, counter = 1``, and the
-first 12 words are discarded. The first direction does not affect the state, so playout number
-`game` draws the same words for every direction. All sums are modulo 2**32::
+The random numbers are 32-bit words of the sfc32 generator [1], which is easy to reproduce in
+JavaScript. The generator starts with ``a = seed, b = ply, c = game, counter = 1``, and discards the
+first 12 words. Playouts with the same number `game` use the same random words for every first move.
+All sums are modulo 2**32::
 
     word = a + b + counter
     a, b, c = b ^ b >>> 9, c + (c << 3), (c << 21 | c >>> 11) + word
     counter = counter + 1
 
 After a move that does not end the game, one word determines the cell of the spawn, and the next
-word determines the spawned tile. Under rules with a fixed spawn, both words are drawn and ignored.
-Then one word is drawn for each legal move, in the order up, down, left, right.
+word determines the spawned tile. Under rules with a fixed spawn, the generator still produces both
+words, but they are not used. Then one word is drawn for each legal move, in the order up, down,
+left, right.
 
-A word selects choice number ``word * n >> 32`` of `n`. For a cell, the choices are the empty cells
-in row-major order. For a tile, the choices are the tiles in ascending order, and each tile is
-repeated according to its integer weight. For a legal move, the word determines the player's error,
-which is ``x = word / 2**31 - 1``.
+To choose one of ``n`` items, a word is converted to the index ``word * n >> 32``. The empty cells
+are listed in row-major order. The tiles are listed in ascending order, and a tile with the integer
+weight ``w`` is listed ``w`` times. For a legal move, ``x = word / 2**31 - 1`` is the player's
+error.
 
-All values are float64. The value of a network is the sum of the selected integer weights,
-multiplied by the network's step size.
+All values are float64. The value of a board is the sum of its integer network weights, multiplied
+by `Network.step`.
 
 `play_on` is the reference implementation of `py2048.review.simulation.Playouts`.
 
@@ -57,18 +58,18 @@ MASK = 0xFFFFFFFF
 
 
 class GameCounts(NamedTuple):
-    """The counts of a single playout.
+    """The statistics of a single playout.
 
     Attributes:
         moves: Number of moves after the judged move.
-        made: Whether the goal was reached.
-        next_made: Whether the second goal was reached.
+        made: Whether the first goal, `Goals.tile`, was reached.
+        next_made: Whether the second goal, `Goals.next_tile`, was reached.
         survived: Whether the game lasted at least 20 moves or reached a goal that ended it.
-        out: Whether the watched tile has left the corners after ten more moves or, in a shorter
-            game, at the end.
-        trapped: Number of moves during which the watched tile is trapped, up to 20.
-        meeting: Number of moves until the watched pair merges, including the judged move. The
-            number is 20 if the pair merges later or never.
+        out: Whether `Watch.corner` has left the corners after ten more moves or, in a shorter game,
+            at the end.
+        trapped: Number of moves, at most 20, during which `Watch.small` is trapped.
+        meeting: Number of moves, at most 20, until the two tiles of `Watch.pair` merge. The judged
+            move is included.
         room: Number of empty cells after five more moves or, in a shorter game, at the end.
     """
 
@@ -138,7 +139,7 @@ def play_on(
     slip: float,
     draws: Iterator[int],
 ) -> GameCounts:
-    """Run a playout from a move, and return the counts.
+    """Run a playout from a move, and return its statistics.
 
     Args:
         rules: Rules of the game.
@@ -203,7 +204,7 @@ def _search_of(rules: Rules) -> Expectimax:
 
 LINE_MOVES = 4
 LINE_GAMES = 16
-"""Number of moves in a typical line, and of playouts to choose the line from."""
+"""Number of moves in a typical line, and number of playouts from which the line is chosen."""
 
 
 def typical_line(

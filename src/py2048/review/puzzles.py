@@ -24,8 +24,8 @@ from py2048.review.reasons import ReasonKind
 PACK = Path(__file__).resolve().parent / "data" / "puzzles.txt"
 """The puzzles, one per line and sorted by rating.
 
-The columns are the number, the rating, the kind of reason, the preset, the tile ranks row by row,
-and the values of up, down, left and right.
+Each line starts with the number, the rating, the kind of reason and the preset. The ranks of the
+tiles follow, row by row, and then the values of up, down, left and right.
 """
 
 SOURCES = {
@@ -43,7 +43,7 @@ NOTHING = "-"
 """Placeholder for the value of an illegal move and for a missing reason."""
 
 GOLDEN_SECTION = 0.618033988749895
-"""Distance between consecutive daily puzzles, as a fraction of the sorted pack's length."""
+"""Step from one daily puzzle to the next, as a fraction of the sorted list of puzzles."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Puzzle:
     """A position in which one move is clearly the best.
 
     Attributes:
-        id: Number of the puzzle, which no version of py2048 uses for another puzzle.
+        id: Number of the puzzle, which is never reused for another puzzle.
         rules: Rules of the game.
         board: The position.
         best: The best move.
@@ -80,7 +80,7 @@ class Puzzle:
         return Rating(self.rating, PACK_DEVIATION)
 
     def graded(self, direction: Direction) -> MoveReview:
-        """Review a legal direction. `share` is relative to the best move's expected points."""
+        """Review a legal direction. Losses are relative to the best move's expected points."""
         basis = Basis(self.source)
         return move_review(1, self.board, 0, direction, self.values, 0.0, Unit.POINTS, basis)
 
@@ -162,7 +162,7 @@ MIN_DEVIATION = 50.0
 
 
 PACK_DEVIATION = 200.0
-"""Rating deviation of the puzzles in the pack, whose ratings come from a model of players."""
+"""Rating deviation of the shipped puzzles, whose ratings come from a player model."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,9 +29,9 @@ class ReasonKind(StrEnum):
     numbers count moves.
     """
     MEETING = "meeting"
-    """The two largest equal tiles (``tile``) take long to merge. The numbers count moves."""
+    """The largest pair of equal tiles (``tile``) takes longer to merge. The numbers count moves."""
     ROOM = "room"
-    """Five moves later, few cells are empty. The numbers count empty cells."""
+    """Fewer cells are empty after five moves. The numbers count empty cells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +40,9 @@ class Reason:
 
     Attributes:
         kind: The kind of reason.
-        numbers: ``played`` and ``best``, the means after the two moves; ``per``, which is 100 for
-            counts of games and otherwise 1; and the tiles that the kind mentions (``tile``,
-            ``behind``).
+        numbers: The means after the two moves (``played`` and ``best``), and the unit ``per``,
+            which is 100 for counts of games and otherwise 1. Kinds that mention tiles add them as
+            ``tile`` and ``behind``.
         z: Difference between the two moves in standard errors. It is at least 4.
     """
 
@@ -92,14 +92,14 @@ MAX_BELOW_LARGEST = 4
 
 
 class Watch(NamedTuple):
-    """The tiles of a position that playouts watch. An attribute is 0 if the board has no such tile.
+    """The tiles that playouts from a position track, or 0 for missing tiles.
 
     Attributes:
         corner: Largest tile, if it is in a corner.
-        small: A small tile at the edge that is trapped after some of the legal moves.
+        small: Small tile at the edge that at least one legal move traps.
         large: The large tile that traps `small` from the inner side.
-        pair: The largest tile that is on the board more than once, is too large to spawn, and is at
-            least a quarter of the largest tile.
+        pair: Largest tile that is on the board more than once. Tiles that can spawn and tiles below
+            a quarter of the largest tile are ignored.
     """
 
     corner: int
@@ -109,10 +109,10 @@ class Watch(NamedTuple):
 
 
 def watch(rules: Rules, board: Board) -> Watch:
-    """Return the tiles that playouts from this board watch.
+    """Return the tiles that playouts from this board track.
 
-    If several tiles are trapped, prefer one that some move does not trap, then one behind the
-    largest tile, then the smallest one.
+    A trap that some legal moves avoid takes priority over a trap that no move avoids. Ties are
+    broken by the largest trapping tile, and then by the smallest trapped tile.
     """
     largest = board.max_tile
     tiles = [tile for row in board.rows for tile in row]

@@ -23,11 +23,12 @@ from py2048.review.games import Review, last_board
 from py2048.review.moves import Grade
 
 UNDATED = "no date"
-"""Key of the games without a date."""
+"""Placeholder for the week of games without a date."""
 
 VERSION = 6
-"""Version of the summary file, which changes with the definitions of grades, accuracy, luck or
-fields.
+"""Version of the summary file.
+
+Increment the version if the fields change, or the definitions of grades, accuracy or luck.
 """
 
 
@@ -55,7 +56,7 @@ class GameSummary:
         loss: Total loss of the moves.
         luck: Total luck.
         grades: Number of moves by grade.
-        phases: The number of moves by grade, for each largest tile on the board.
+        phases: Number of moves by largest tile on the board, and by grade.
     """
 
     record: str
@@ -237,7 +238,7 @@ class Totals:
 
     @property
     def phases(self) -> dict[int, dict[Grade, int]]:
-        """The number of moves by grade, for each largest tile on the board."""
+        """Number of moves by largest tile on the board, and by grade."""
         tiles = sorted({int(tile) for game in self.games for tile in game.phases})
         return {
             tile: {

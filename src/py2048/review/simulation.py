@@ -38,10 +38,13 @@ from py2048.players.search.context import is_searchable, new_context
 from py2048.review import _playout_kernels as kernels
 
 NETWORKS = Path(__file__).resolve().parent / "data"
-"""Folder of the levels' own networks."""
+"""Folder of the networks that were trained for player levels."""
 
 HEURISTIC_SHARE = 0.05
-"""Factor for the player's errors with the heuristic, whose values differ less between moves."""
+"""Factor applied to a player's slip (relative error) when the heuristic evaluates moves.
+
+Heuristic values differ less from move to move than network values.
+"""
 
 SEED = 0
 """Random seed of the playouts that judge moves."""
@@ -61,15 +64,15 @@ Sums = NDArray[np.int64]
 def evaluation_of(rules: Rules) -> Network | Heuristic:
     """Return the evaluation that simulated players use.
 
-    The levels' own network for the rules is preferred to the network bundled with py2048. If no
-    network exists, the heuristic is used. Networks from other packages are ignored.
+    A network that was trained for levels takes precedence over py2048's main network. Rules without
+    a network use the heuristic. Networks from other packages are ignored.
     """
     path = network_path(rules)
     return load(path) if path else heuristic_for(rules)
 
 
 def network_path(rules: Rules) -> Path | None:
-    """Return the path of the network that simulated players of these rules use, or None."""
+    """Return the path of the network for simulated players, or None if the rules have none."""
     return _networks().get(rules.objective)
 
 
@@ -80,7 +83,7 @@ def _networks() -> dict[tuple[object, ...], Path]:
 
 
 def misjudgement(rules: Rules, slip: float) -> float:
-    """Return the maximum error of a simulated player's move values, as a share of each value."""
+    """Return the maximum relative error of a simulated player's move values."""
     return slip if isinstance(evaluation_of(rules), Network) else slip * HEURISTIC_SHARE
 
 
@@ -111,7 +114,7 @@ class Batch:
 
     @property
     def job(self) -> list[int]:
-        """The batch as a list of numbers, in the order of the columns in `_playout_kernels`."""
+        """The batch as a list of integers, in the order that the kernels expect."""
         bits = sum(1 << direction.value for direction in self.directions)
         ranks = [tile.bit_length() - 1 if tile else 0 for tile in self.watch]
         return [self.ply, self.first, self.games, bits, *self.goal, *ranks]
@@ -153,8 +156,9 @@ class Playouts:
     def play(self, batches: Sequence[Batch]) -> Sums:
         """Play batches; return their sums.
 
-        Returns: int64 `[batches, 4, 2, columns]`, indexed by batch, direction, parity of the game's
-            number, and count.
+        Returns: Totals, int64 `[batches, 4, 2, columns]`. The second axis is the direction. The
+            third axis separates playouts with even and odd numbers. `_playout_kernels` defines the
+            columns.
         """
         sums = np.zeros((len(batches), 4, 2, kernels.SUMS), np.int64)
         rest = iter(zip(batches, sums, strict=True))  # each thread takes the next batch

@@ -1,4 +1,4 @@
-"""Conversion of reviewed moves to and from JSON lists of fields, without explanations."""
+"""Conversion of move reviews to and from JSON lists of their field values."""
 
 from __future__ import annotations
 
