@@ -217,7 +217,7 @@ MIN_CORRECTED = 20
 """Minimum number of games for a mean that is corrected for luck."""
 
 SHRINKING_ERRORS = 3
-"""Luck coefficients within this many standard errors of 0 become 0. All others shrink."""
+"""Luck coefficients within this many standard errors of 0 become 0. Larger ones shrink."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,8 +229,8 @@ class JudgedPlay:
         judge: Name of the judge. With an exact judge, losses are called regret.
         is_exact: Whether the judge is exact.
         per_game: Loss per game.
-        per_move: Loss per move, taking into account that moves of the same game are not
-            independent.
+        per_move: Loss per move. The interval treats moves as independent, although moves of the
+            same game are not.
         best_moves: Fraction of moves that were the best move.
         luck: Luck per game.
         hidden: Largest mean luck that passes the check. A player that predicts tiles could gain

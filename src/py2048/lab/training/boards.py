@@ -48,8 +48,8 @@ class SavedBoards:
         rules: The rules.
         cells: Ranks, uint8 `[boards, cells]`.
         stages: The stage of each board, int64 `[boards, 2]`.
-        games: Number of the game of each board, int64 `[boards]`. All continuations of a game share
-            the game's number.
+        games: Number of the game of each board, int64 `[boards]`. Continuations have the number of
+            the original game.
     """
 
     rules: Rules

@@ -291,7 +291,7 @@ class CardTrainer(TrainerBase):
         self._engine.run(self._state, self.params, 1, 0)
 
     def reset_coherence(self) -> None:
-        """Reset E and A of all weights, so that all updates use the full learning rate again."""
+        """Reset temporal coherence, so that updates of all weights use the full learning rate."""
         self._state.learning[:] = 0
 
     def evaluate(self, games: int, seed: int) -> ScoreTally:

@@ -47,7 +47,7 @@ the given array.
 """
 
 RECORD = 3
-"""Number of floats per weight with temporal coherence: the weight, E and A."""
+"""Number of floats per weight with temporal coherence: the weight and two error sums."""
 STARTS_PER_STAGE = 1024
 """Start boards that each thread keeps per stage, if games start in all stages."""
 UNLIMITED = 2**62
@@ -55,7 +55,7 @@ UNLIMITED = 2**62
 COLUMNS = ("weights", "errors", "sizes")
 """Names of the columns of `Trainer.records` in checkpoints."""
 SAVED_STATE = ("boards", "starts", "started", "progress", "scores", "tiles")
-"""Fields in the state of a thread that are saved in checkpoints."""
+"""Fields of a thread's state that are saved in checkpoints."""
 COUNTERS = {"progress": 2, "scores": kernels.SCORES, "tiles": 64}
 """Number of counters at the beginning of some fields, which are summed over threads."""
 
@@ -207,7 +207,7 @@ def tuples_text(tuples: tuple[Tuple, ...]) -> str:
 
 
 def setting_names(kind: type) -> dict[str, str]:
-    """Map the names of settings, as users write these names, to the fields of a settings class."""
+    """Map the setting names that users write to the fields of a settings class."""
     return {_USER_NAMES.get(name, name): name for name in get_type_hints(kind)}
 
 
