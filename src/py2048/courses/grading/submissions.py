@@ -888,7 +888,7 @@ def _go_together(program: Path, sources: Sequence[Path]) -> bool:
 
 
 def _outermost(folders: set[Path]) -> list[Path]:
-    """Return the folders that no other given folder contains."""
+    """Drop folders that lie inside one of the other folders."""
     return [one for one in folders if not any(other in one.parents for other in folders)]
 
 

@@ -590,7 +590,7 @@ class ObservedGame(NamedTuple):
     Attributes:
         seed: Seed of the random module.
         scenes: The printed boards in order.
-        letters: The typed moves, one between each pair of consecutive printed boards.
+        letters: The typed moves. Move `i` was typed between the boards `i` and `i + 1`.
         ended: Whether the game ended without asking for another move.
         final_boards: How many boards the game printed after its last move.
         setting: Comment for the report on special conditions of the game, or an empty string.

@@ -327,7 +327,7 @@ class Desk:
     ) -> Response:
         """Show a student's report and program, and the form for manual marks.
 
-        If there is an `error`, the form contains the entries in `typed`.
+        After an `error`, the form shows the entries that were `typed`.
         """
         term, name, marks = self.read(request)
         keys, at = self.locate(request, marks)
