@@ -151,7 +151,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 def convert(data: Any, kind: type[T], path: Path, above: str = "") -> T:
     """Convert parsed TOML data to the type `kind`.
 
-    For a table inside a file, `above` is the table's key, for use in error messages.
+    If the data is a table inside a file, error messages locate it by its key, `above`.
 
     Raises:
         CourseError: If that fails. The error message names the invalid key and its value.

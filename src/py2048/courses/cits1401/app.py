@@ -220,7 +220,7 @@ class BorderPresenter:
             self.push(direction)
 
     def push(self, direction: Direction) -> None:
-        """Attempt a move of the human player if a game for a person is in progress."""
+        """Attempt a move for the human player, unless the computer is playing."""
         if self.settings.player_kind is PlayerKind.HUMAN:
             self._attempt(direction)
 

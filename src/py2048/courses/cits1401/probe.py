@@ -36,7 +36,7 @@ def items(canvas: Widget) -> list[tuple[str, list[float], dict[str, str]]]:
 
 
 def grid_of_boxes(boxes: list[Box]) -> dict[Spot, Box]:
-    """Return the 25 boxes of equal size that form a 5x5 grid, keyed by (row, column), or {}."""
+    """Find 25 boxes of equal size in a 5x5 grid; return them by (row, column), or {}."""
     sizes: dict[Spot, list[Box]] = {}
     for box in boxes:
         size = round(box[2] - box[0]), round(box[3] - box[1])
@@ -164,7 +164,7 @@ def look() -> dict[str, Any]:
 
 
 def read(canvas: Widget, texts: list[list[str]], looks: list[list[str]]) -> list[str]:
-    """Fill `texts` and `looks` from the squares on a canvas; return all strings on squares."""
+    """Read a canvas into `texts` and `looks`; return all strings on its squares."""
     parts: list[list[list[object]]] = [[[] for _ in SIDE] for _ in SIDE]
     within = []
     for kind, coords, options in items(canvas):
@@ -215,12 +215,11 @@ def hit(row: int, column: int) -> None:
 
 
 def changes(steps: int, enough: int) -> tuple[int, int]:
-    """Advance the clock in steps of 40 ms.
+    """Advance the clock in steps of 40 ms until texts have changed `enough` times.
 
-    Returns the number of text changes and the number of steps.
-
-    Stops after `enough` changes. The number of steps is 0 for programs that poll for events,
-    because they run only after this request.
+    Returns:
+        The number of changes and the number of steps. Both are 0 if the program polls for events,
+        because such a program only runs after this request.
     """
     found, step, before = 0, 0, screen.texts()
     while found < enough and step < steps and screen.advance(40):
@@ -230,7 +229,7 @@ def changes(steps: int, enough: int) -> tuple[int, int]:
 
 
 def write_tiles(rows: tuple[tuple[int, ...], ...], new: tuple[tuple[int, ...], ...]) -> None:
-    """Replace all tiles in every list or dictionary that stores a number for each square."""
+    """Overwrite the board in every list and dictionary that holds all its numbers."""
     old, wanted = ([number for row in board for number in row] for board in (rows, new))
     found: list[list[tuple[Any, Any]]] = []
     for thing in gc.get_objects():

@@ -68,8 +68,8 @@ class WindowContents:
         texts: Strings on the squares, row by row.
         looks: Descriptions of the squares' appearance, row by row.
         others: Strings outside the squares.
-        fixed: Strings that the window shows outside the squares when the game starts, such as
-            titles and rules. In `fixed`, all numbers are replaced by 0.
+        fixed: Strings outside the squares at the start of a game, such as titles and rules. Their
+            numbers are replaced by 0.
     """
 
     texts: list[list[str]]
@@ -105,7 +105,7 @@ class WindowContents:
         return [text for text in self.others if _without_numbers(text) not in self.fixed]
 
     def status_matches(self, words: str) -> bool:
-        """Return whether a text that appeared during the game matches the pattern `words`."""
+        """Return whether the status matches the pattern `words`."""
         return bool(_matching(words, self.status))
 
     def shows_score(self, score: int) -> bool:
@@ -137,7 +137,7 @@ def _number(text: str) -> Any:
 def reports_success(text: str, direction: Direction) -> bool:
     """Return whether a status line reports a successful move in `direction`.
 
-    Other parts of the line may report that moves in other directions failed.
+    The same line may also report a failed move in another direction.
     """
     clauses = re.split(CLAUSE_END, text)
     good = [clause for clause in clauses if not _matching(FAILURE, [clause])]
@@ -173,7 +173,7 @@ class WindowDriver:
 
         Args:
             who: "Human" or "Computer".
-            at_once: Answer without waiting until the window stops changing, if possible.
+            at_once: Try to choose immediately, even if the window is still changing.
         """
         self.push_new_game()
         if not (at_once and self.session.value(f"choose({who!r}, exactly=True)")):
@@ -210,8 +210,8 @@ class WindowDriver:
     def look(self, do: str = "True") -> WindowContents:
         """Run the code `do` and return the contents of the window afterwards.
 
-        `do` is an expression that performs an action. If the expression's value is true, the
-        program has already processed the action, so the same request also reads the window.
+        The code is an expression. If its value is true, the program has already processed the
+        action, so the same request also reads the window.
         """
         outcome = self.session.run(f"look() if ({do}) else None", show=False)
         if outcome.error is not None:
@@ -289,10 +289,9 @@ class ObservedMove:
 
     @property
     def new_lines(self) -> list[str]:
-        """The status lines that the move added, or all status lines if the status is unchanged.
+        """Status lines that the move added, or all lines if the status is unchanged.
 
-        If only the order of the lines has changed, as in a rolling log, the new lines are unknown
-        and the list is empty.
+        Empty if the move only changed the order of the lines, as may happen in a rolling log.
         """
         before, now = _lines(self.before.status), _lines(self.now.status)
         added = list((Counter(now) - Counter(before)).elements())
@@ -314,13 +313,13 @@ class ObservedGames:
 
     Attributes:
         games: The moves, game by game.
-        faults: Failures of clicks that made the program crash or hang, by direction of the click.
+        faults: For each direction, the failure of a click that made the program crash or hang.
             Later games avoid these directions.
         fault: The failure that aborted the last game, or None.
         fixed: Strings displayed at the start of a game.
         misplaced: Numbers that are drawn across the edge of a square at the start of a game.
-        written: Moves on boards that the grader set up by overwriting the program's data.
-        written_fault: The failure that aborted the moves in `written`, or None.
+        written: Moves on boards that the grader wrote into the program's data structures.
+        written_fault: The failure that ended the moves in `written`, or None.
     """
 
     games: list[list[ObservedMove]] = field(default_factory=list)
@@ -458,10 +457,10 @@ def _play_to_the_end(driver: WindowDriver, seen: ObservedGames) -> None:
 
 
 def _impossible_direction(driver: WindowDriver, seen: ObservedGames) -> Direction | None:
-    """Return an impossible direction to try, or None if all were tried often enough.
+    """Return an impossible direction that needs more attempts, or None.
 
-    Each impossible direction is tried up to four times in a game, but only twice if the expected
-    score is negative.
+    A game has up to four attempts per impossible direction. While the expected score is negative,
+    it has up to two.
     """
     board, moves = driver.contents.board, seen.games[-1]
     tried = [move.direction for move in moves if not move.changed]
@@ -471,7 +470,7 @@ def _impossible_direction(driver: WindowDriver, seen: ObservedGames) -> Directio
 
 
 def _rate_room(board: Board) -> tuple[int, int]:
-    """Count the empty cells before and after each legal move; also return the number of moves."""
+    """Return a key for `min`, which prefers boards with few empty cells and few moves."""
     nexts = [after(board, way) for way in board.legal_directions()]
     return len(board.empty_cells()) + sum(len(b.empty_cells()) for b in nexts), len(nexts)
 
@@ -831,8 +830,8 @@ def _checked_start(session: SubmissionSession, contents: WindowContents) -> set[
 def lets_the_computer_play(session: SubmissionSession) -> None:
     """Check that the computer plays to the end, with pauses, and that the end is announced.
 
-    This check ignores faults that also occur in a person's game. Other tasks deduct marks for
-    failed moves, a wrong score, or an end that is not announced.
+    Faults that also occur in a person's game are ignored, because other tasks deduct marks for
+    them. Examples are failed moves, a wrong score, and an end that is not announced.
     """
     seen = observed_games(session)
     try:
@@ -882,9 +881,9 @@ def _check_the_pauses(driver: WindowDriver) -> list[WindowContents]:
 def _compare_scores(session: SubmissionSession, looks: Sequence[WindowContents]) -> None:
     """Fail if the score does not change with the computer's moves.
 
-    Scores are compared only if some consecutive observations are equal, which shows that the
-    computer makes at most one attempt between two observations. Because the pauses between attempts
-    may vary, it is enough if half of the attempts change the score correctly.
+    Scores are compared only if some consecutive observations are equal. In this case, the computer
+    makes at most one attempt between two observations. The pauses between attempts may vary, so
+    only half of the attempts have to change the score correctly.
     """
     lasting = set.intersection(*(set(look.others) for look in looks))
     shown = [possible_scores(set(look.others) - lasting) for look in looks]
@@ -919,8 +918,7 @@ def _gain(one: WindowContents, two: WindowContents) -> int:
 
 
 MAX_MORE_LOOKS = 150
-"""Maximum number of additional observations while the grader waits for every direction to be tried.
-"""
+"""Maximum number of further observations, until the computer has chosen every direction."""
 
 MIN_CHANCES = 50
 """The check fails if a direction was possible this often, but was never chosen.
@@ -970,10 +968,10 @@ class ObservedChoices:
 
     @property
     def avoided_direction(self) -> Direction | None:
-        """A direction that a random player never chooses, or None.
+        """A direction that a random player should have chosen but never did, or None.
 
-        Planning players are allowed to avoid a direction. A player is assumed to plan if it never
-        attempts impossible moves, always prefers one direction to another, follows a fixed
+        Players that plan may avoid a direction. A player that never attempts impossible moves is
+        assumed to plan. So is one that always prefers one direction to another, follows a fixed
         sequence, or avoids two directions.
         """
         chosen, chances = self.chosen, self.chances
@@ -986,7 +984,7 @@ class ObservedChoices:
 
     @property
     def _takes_turns(self) -> bool:
-        """Whether each move follows from the previous three moves, as in a fixed sequence."""
+        """Whether the last three moves always determine the next move."""
         following: dict[tuple[Direction, ...], set[Direction]] = {}
         for row in zip(*(self.made[first:] for first in range(4)), strict=False):
             ways = tuple(choice.way for choice in row if choice)
@@ -1067,7 +1065,7 @@ def stops_the_computer(session: SubmissionSession) -> None:
         _stop_the_computer(session)
     except SubmissionCrash:
         if not observed_games(session).faults:
-            raise  # Crashes are expected only if clicks already made the program crash or hang.
+            raise  # Crashes are ignored only if an earlier click made the program crash or hang.
 
 
 def _stop_the_computer(session: SubmissionSession) -> None:

@@ -57,7 +57,7 @@ class Grid:
     def assignRandCell(self, init: bool = False) -> None:
         """Put a tile on a random empty cell, if the grid has one.
 
-        If `init` is true, the tile is always a 2. Otherwise, the tile is a 4 with probability 1/4.
+        If `init` is true, the tile is always a 2; if not, it is a 4 with probability 1/4.
         Random numbers are drawn in the same order as in the assignment's code, so that seeded games
         are repeatable.
         """

@@ -135,7 +135,7 @@ KEYS = (*("a", "s", "d", "w", "a", "a", "s", "s", "d", "w", "s", "a", "w", "d", 
 def record_new_tiles(grid_class: Any, start: Any) -> list[Any]:
     """Keep the game from ending, and record the grid before and after each new tile.
 
-    The game begins with the grid and the empty cells in `start`, unless `start` is empty.
+    `start` may contain the grid and the list of empty cells with which the game begins.
     """
     seen: list[Any] = []
     create, add_tile = grid_class.__init__, grid_class.assignRandCell
@@ -184,8 +184,8 @@ def fills_empty_cells(session: SubmissionSession) -> None:
 def adds_after_changes(session: SubmissionSession) -> None:
     """Check that a move adds a tile only if the move changes the grid.
 
-    The starter's `Game` already adds tiles only after changes. The check also requires a correct
-    `updateEmptiesSet`, because otherwise the unchanged starter would pass.
+    The unchanged starter already does this in `Game`, so the check also requires a correct
+    `updateEmptiesSet`.
     """
     session.begin()
     rows = [[2, 0, 0, 0], *EMPTY[1:]]
@@ -207,9 +207,8 @@ SPARSE = lists("0 0 0 0 / 0 0 0 4 / 2 0 2 16 / 2 4 4 2")
 def can_collapse(boards: Iterable[Rows]) -> list[Example]:
     """Return examples that call `collapsible` on each of the boards and on two more boards.
 
-    `collapsible` returns different values for the two boards, so a method that always returns the
-    same value fails. These two boards run last: if another board fails too, the report shows that
-    one, which fits the check's title.
+    A method that always returns the same value fails on one of the two additional boards. These
+    boards run last, so that reports prefer a failure that fits the check's title.
     """
     return [
         Example("grid.collapsible()", Board.from_rows(rows).can_move(), given=grid_of(rows), rank=n)
@@ -357,7 +356,7 @@ def collapses(
     Args:
         drawn: Function that generates the boards from a seed.
         directions: The directions to collapse in.
-        ending: Code after the call, whose last expression is the result.
+        ending: Code to append to the call. Its last expression is the result.
         expected: Function that returns the expected result for a slide. Defaults to the grid after
             the slide.
     """
@@ -459,7 +458,7 @@ def all_but(*about: str) -> tuple[str, ...]:
     """Return a patch that replaces every method except `about` with the reference version.
 
     Methods that call the checked method are kept. Otherwise, two methods that only call each other
-    would both pass, because each would be checked with a correct version of the other.
+    would both pass.
     """
     names = [name for name in METHODS if name not in about]
     asked = [name for name in about if name in DIRECTIONS]
@@ -470,7 +469,7 @@ def all_but(*about: str) -> tuple[str, ...]:
 
 
 def all_but_points() -> tuple[str, ...]:
-    """Return a patch that keeps the methods that call `collapseRow`.
+    """Return a patch that replaces `collapseRow`, but not the methods that call it.
 
     If the student's `collapseRow` adds no points, the replacement adds no points either.
     """
@@ -486,7 +485,7 @@ ANY_SIZE = "grids of other sizes"
 
 
 def _task(id: str, *checks: Check) -> Task:
-    """Return a task with its checks, and with patches for all methods except those in its title."""
+    """Return a task whose patches replace all methods except those in its title."""
     return SHEET.task(id, *checks, patches=all_but(*re.findall(r"\w+", SHEET[id].title)))
 
 

@@ -106,8 +106,8 @@ def animate_movement(
     The distances are in pixels and never negative.
 
     Returns:
-        Whether the tile may move further. A tile that has merged may not move further. The result
-        is also False for an unknown key or direction.
+        Whether the tile may move further. False if it has merged, or for an unknown key or
+        direction.
     """
     if key not in board.numbers or direction not in steps:
         return False

@@ -20,10 +20,10 @@ UP, DOWN, RIGHT, LEFT = 1, 2, 3, 4
 
 
 def restore_given_names() -> None:
-    """Restore functions of gui and methods of the frame that an example has replaced.
+    """Undo an example's changes to gui and to the window frame.
 
-    Names imported with ``from gui import *`` become functions that call the current function in
-    gui.
+    Functions imported with ``from gui import *`` are wrapped, so that they call the current
+    function in gui.
     """
     given = vars(gui).setdefault("_given", {name: vars(gui)[name] for name in gui.__all__})
     vars(gui).update(given)

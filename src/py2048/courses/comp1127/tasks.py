@@ -100,7 +100,7 @@ def grid_code(rows: Rows) -> str:
 
 
 def setup(rows: Rows, *notes: str, tiles: Sequence[tuple[str, int, Cell]] = ()) -> str:
-    """Return code that sets the grid, opens a board with tiles, and executes `notes`.
+    """Return code that sets the grid, opens a board with tiles, and then runs `notes`.
 
     The tiles are given as (key, value, cell). By default, the board shows the tiles of the grid.
     """
@@ -240,7 +240,7 @@ ONE: Rows = with_tiles({(1, 1): 2})
 
 
 def animate(direction: str, distance: int, code: str, expected: object, step: int = 20) -> Example:
-    """Return an example that animates one tile, and then checks that `code` gives `expected`."""
+    """Return an example that animates a tile and compares `code` with `expected`."""
     down, right = STEPS[direction]
     moves = "moves = []\n" + log("move_tile", DISTANCES, "moves.append((horizontal, vertical))")
     given = setup(ONE, moves)
@@ -278,7 +278,7 @@ def line_at_wall(values: list[int], direction: str) -> Rows:
 
 
 def moves_of(*lines: list[int]) -> list[Example]:
-    """Return examples that move the farthest tile of a line towards the wall, for all walls."""
+    """Return examples that move a line's last tile towards the wall, for each wall."""
     found = []
     for direction, values in product(STEPS, lines):
         rows = line_at_wall(values, direction)
@@ -289,7 +289,7 @@ def moves_of(*lines: list[int]) -> list[Example]:
 
 
 def leads_to(after: Rows, rows: Rows, call: str) -> Example:
-    """Return an example that checks that `call` changes both the grid and the board to `after`."""
+    """Return an example in which `call` turns `rows` into `after`, also on the screen."""
     then = {"main.grid": after, "sorted(board.numbers.values())": tiles_of(after)}
     return Example(call, given=setup(rows), then=then)
 
@@ -524,7 +524,7 @@ ALIASES = {"random_slot": "random_position", "find_key": "find_identifier"}
 
 
 def all_but(*asked: str) -> str:
-    """Return code that installs reference versions of all functions of ``main`` except `asked`."""
+    """Return a patch that replaces all functions of ``main`` except `asked`."""
     names = [name for name in FUNCTIONS if name not in asked]
     names += [alias for alias, name in ALIASES.items() if name not in asked]
     document = (*FUNCTIONS, "grid", *ALIASES)
@@ -534,7 +534,7 @@ def all_but(*asked: str) -> str:
 
 
 def _problem(number: int, *checks: Check, about: str | None = None) -> Task:
-    """Return a problem with its checks, and with patches for all functions except `about`."""
+    """Return a problem whose patches replace all functions except `about`."""
     about = SHEET[str(number)].title.partition("(")[0] if about is None else about
     patch = calling(reset_grid, "main") if about == "grid" else all_but(about)
     return SHEET.task(str(number), *checks, patches=(patch,))

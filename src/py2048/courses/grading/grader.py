@@ -153,7 +153,7 @@ def grade_task(task: Task, session: SubmissionSession) -> TaskResult:
 def _retry_with_patches(
     task: Task, session: SubmissionSession, failures: Sequence[CheckFailed | None]
 ) -> dict[int, list[CheckFailed]]:
-    """Repeat failed checks with each patch. Return the failures of checks that still fail.
+    """Repeat failed checks with each patch until they pass; return all other failures.
 
     Checks with the same patch run one after another, because they can share processes.
     """
@@ -177,7 +177,7 @@ def _result(
     failure: CheckFailed | None,
     patched: list[CheckFailed] | None,
 ) -> CheckResult:
-    """Return the result of a check. `patched` is None if any patch makes the check pass."""
+    """Return a check's result. `patched` is None if the check passes with a patch."""
     title = session.grading.translated(check.title)
     if failure is None or patched is None:
         return CheckResult(title, check.weight, passed=True, carried=failure is not None)
@@ -198,15 +198,15 @@ def _cause_of(failure: CheckFailed, exchanged: Mapping[str, str]) -> str:
 def _reportable(check: Check, failure: CheckFailed, patched: list[CheckFailed]) -> CheckFailed:
     """Choose the failure to report for a check that fails both with and without patches.
 
-    A patch replaces functions of other tasks with correct ones. If a patched program fails, this
-    task's code is wrong. If the program fails only without patches, another task's code may be the
-    cause. If the check fails in the same way with and without patches, the failure is reported
+    A patch replaces functions of other tasks with correct ones. If the program still fails, the
+    code for the checked task is wrong. If it fails only without patches, another task's code may be
+    the cause. If the check fails in the same way with and without patches, the failure is reported
     unchanged.
 
     A patched program can read the reference solution's code, and can return, print or raise parts
-    of this code. Reports of patched runs therefore contain only the grader's own texts, including a
-    fixed phrase from `fact_of`. If a check has a `run` function, its examples may contain values
-    that the submission returned, so the report omits the examples.
+    of this code. To keep the solution secret, reports of patched runs contain only the grader's own
+    texts, including a fixed phrase from `fact_of`. If a check has a `run` function, its examples
+    may contain values that the submission returned, so the report omits the examples.
     """
     own = next((other for other in patched if not isinstance(other, PatchFailed)), failure)
     if str(failure) in map(str, [own, *patched]):
@@ -220,8 +220,8 @@ def run_check(check: Check, session: SubmissionSession, patch: str = "") -> Chec
     """Run a check, and return the failure, or None if the check passes.
 
     If a call does not end, the check is repeated while no other check runs, so that the machine's
-    load costs no marks. If the call still does not end, the task's other checks do not call that
-    function.
+    load costs no marks. A function that still does not return is not called in the task's other
+    checks.
     """
     failure: CheckFailed | None = None
     for alone in (False, True):

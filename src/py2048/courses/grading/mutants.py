@@ -12,9 +12,9 @@ solution::
     change = "while len(new) < len(lst): → while (len(new) != len(lst)):"
     reason = "new is never longer than lst"
 
-`change` is a part of the mutant's line in the report, and must match exactly `times` mutants (by
-default 1). Without `change`, all mutants of the function or class are exempt. Functions that
-students receive are typically exempted without a `change`.
+`change` is a text from the mutant's line in the report. It must match exactly one mutant, or
+`times` mutants if this number is given. Without `change`, all mutants of the function or class are
+exempt. This is useful for functions that students receive.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ LARGE_VALUES = 1024, 2048
 
 @dataclass(frozen=True)
 class Mutant:
-    """A correct solution changed in one place. `text` is the changed file's new content."""
+    """A correct solution with one change. `text` is the whole content of the changed file."""
 
     file: str
     line: int
@@ -145,7 +145,7 @@ def _changes(node: ast.AST) -> Iterator[Change]:  # noqa: C901 - a case for each
 
 
 def _clamped(node: ast.stmt, target: ast.expr, sum_: ast.BinOp) -> Change:
-    """Return an assignment that caps a sum at 2048, or stops a difference at 0."""
+    """Clamp an assigned sum to at most 2048, or an assigned difference to at least 0."""
     name, bound = ("max", 0) if isinstance(sum_.op, ast.Sub) else ("min", LARGE_VALUES[-1])
     clamped = ast.Call(ast.Name(name), [ast.Constant(bound), sum_], [])
     return "clamp", node, ast.Assign([target], clamped, lineno=node.lineno)
@@ -224,7 +224,7 @@ def mutants_of(solution: Path) -> list[Mutant]:
 
 
 def _spliced(lines: list[str], old: Any, new: ast.AST) -> tuple[str, str]:
-    """Replace the node `old` in a program. Return a description of the change and the new text."""
+    """Replace the node `old` in a program; return a description and the new program."""
     written = f"({ast.unparse(new)})" if isinstance(new, ast.expr) else ast.unparse(new)
     first, last = lines[old.lineno - 1].encode(), lines[old.end_lineno - 1].encode()
     after = first[: old.col_offset].decode() + written + last[old.end_col_offset :].decode()
@@ -299,8 +299,8 @@ def check_mutants(
 ) -> Iterator[tuple[Mutant, bool, list[str]]]:
     """Grade the mutants of a solution in parallel, and yield the results in order.
 
-    Each result contains the mutant, whether the grader detected it, and the ids of the unrelated
-    tasks in which it loses marks.
+    A result consists of the mutant, whether it was detected, and the ids of the unrelated tasks in
+    which it loses marks.
 
     Raises:
         CourseError: If the solution itself loses marks.
@@ -321,7 +321,7 @@ def check_mutants(
 def _grade_mutant(
     solution: Path, mutant: Mutant | None, grading: Grading, sandbox: SandboxConfig, own: set[str]
 ) -> tuple[bool, list[str]]:
-    """Return whether a mutant loses marks in its `own` tasks, and in which other tasks it does.
+    """Return whether one of the `own` tasks loses marks, and which other tasks do.
 
     If there is no mutant, the solution itself is graded.
     """

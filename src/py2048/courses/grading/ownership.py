@@ -1,7 +1,7 @@
-"""Use the reference patches to determine which tasks each function of a solution belongs to.
+"""Determine which tasks each function of a solution belongs to.
 
-Every function that a task's patches do not replace belongs to the task. A helper function belongs
-to the tasks of the functions that call it.
+A function belongs to a task if the task's reference patches do not replace it. A helper function
+belongs to the tasks of the functions that call it.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ def units(tree: ast.Module) -> Iterator[tuple[str, ast.stmt]]:
 def patched_functions(patch: str) -> frozenset[tuple[str, str]]:
     """Return the functions that a patch replaces, as (module or class, name).
 
-    A patch either sets functions as attributes, or calls a function that sets attributes. The
-    arguments of the call may include the names of the attributes.
+    A patch either sets functions as attributes, or calls a function that does so. In the second
+    case, the names may be among the arguments of the call.
     """
     tree = ast.parse(patch)
     stored: dict[str, set[str]] = {}
@@ -65,7 +65,7 @@ def _last_name(node: ast.AST) -> str:
 
 
 def _names_used(solution: Path) -> tuple[dict[str, set[str]], set[str]]:
-    """Return the names used by each unit of a solution, and the units that are functions."""
+    """Return the names used by each unit of a solution, and the set of its functions."""
     uses: dict[str, set[str]] = defaultdict(set)
     functions = set()
     for path in files_of_solution(solution):
@@ -76,10 +76,10 @@ def _names_used(solution: Path) -> tuple[dict[str, set[str]], set[str]]:
 
 
 def owners(grading: Grading, solution: Path) -> dict[str, set[str]]:
-    """Return the ids of the tasks that each unit (function, method or statement) belongs to.
+    """Map each function, method or statement of a solution to the ids of its tasks.
 
     Statements outside of functions belong to all tasks, as do functions whose task is unknown. A
-    function also belongs to a task if the examples of a check without patches contain its name.
+    check without patches tests the functions that are named in its examples.
     """
     uses, functions = _names_used(solution)
     checks = []

@@ -1,9 +1,9 @@
 """Reference patches: code that replaces a submission's functions with correct ones.
 
-Patches run inside the submission's process, where a program can inspect everything. A patch
-therefore contains only the functions that it installs, and the functions that they call. The code
-is compiled without comments and docstrings. `SubmissionSession.start_check` ends all processes that
-have run a patch.
+Patches run inside the submission's process, where a program can inspect everything. To reveal as
+little as possible, a patch contains only the functions that it installs and the functions that they
+call. The code is compiled without comments and docstrings. `SubmissionSession.start_check` ends all
+processes that have run a patch.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def _uses(name: str, known: Any) -> Any:
 
 
 def _install(place: Any, module: Any, define: Any, names: Any, unless_using: str) -> None:
-    """Replace `names` in the class or module `place`, and in all dictionaries of the module."""
+    """Install correct functions in a class or module, and in its dictionaries."""
 
     class Names(dict):  # type: ignore[type-arg]
         def __missing__(self, name: str) -> Any:
@@ -92,12 +92,10 @@ def right_versions(
         solution: Module with the correct functions.
         names: Functions to replace.
         module: Name of the submission's module.
-        place: Class whose methods are replaced. By default, functions of the module are replaced.
-        document: Names that the reference functions look up in the submission at run time, to call
-            the submission's functions.
+        place: Class whose methods are replaced, or an empty string for module functions.
+        document: Names that reference functions look up in the submission, not in the solution.
         unless_using: Functions that use this function, directly or indirectly, are not replaced.
-            Otherwise, two wrong functions that only call each other would both pass, because each
-            would be checked with a correct version of the other.
+            Otherwise, two wrong functions that only call each other would both pass.
     """
     definitions = _definitions(solution)
     kind = place.rpartition(".")[2]
@@ -115,7 +113,7 @@ def compiled(patch: str) -> CodeType:
 
 @functools.cache
 def _definitions(solution: ModuleType) -> dict[str, ast.stmt]:
-    """Return the statement that defines each name in a solution and in the copied modules."""
+    """Return the definition of each name in a solution and in the copied modules."""
     tree = _Minifier().visit(ast.parse(f"{_ENGINE}\n{inspect.getsource(solution)}"))
     return {name: statement for statement in tree.body for name in _defined_by(statement)}
 
@@ -196,7 +194,7 @@ def calling(
     result: str = "",
     using: Sequence[Callable[..., object]] = (),
 ) -> str:
-    """Return code that defines the helpers in `using` and a function, then calls the function.
+    """Return code that defines the helpers in `using`, then defines and calls a function.
 
     The code runs in the submission's process, so the function can use only names that are defined
     there. The arguments are source code. Annotations and docstrings are removed.

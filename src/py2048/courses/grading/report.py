@@ -116,7 +116,7 @@ class TaskResult:
 
     @property
     def parts(self) -> Iterator[tuple[str, Boards | None]]:
-        """Parts of the report. Each part is a text with its boards, or with None."""
+        """The report in parts: a text, and the boards to draw below it (or None)."""
         lines = [self.asked, ""]
         for check in self.checks:
             lines += check.head
@@ -170,7 +170,7 @@ class GradeReport:
 
     @property
     def reason(self) -> str:
-        """Why the submission was not graded, or was graded only in part; otherwise empty."""
+        """Why grading failed or is incomplete. Empty if all tasks were graded."""
         words = _("the machine was too slow, so these tasks are undecided: {tasks}")
         undecided = words.format(tasks=", ".join(self.undecided)) if self.undecided else ""
         return self.problem or self.failure or undecided
@@ -235,7 +235,7 @@ class RunInfo:
     Attributes:
         grader: Version of the grader.
         not_graded: Description of the marks that cannot be graded automatically.
-        stopped: How many submissions were graded, if the run was stopped.
+        stopped: Message about a run that was stopped, with the number of graded submissions.
     """
 
     course: str
@@ -253,7 +253,7 @@ class RunInfo:
 
     @property
     def missing(self) -> list[str]:
-        """A list with a line about the marks that are not graded here, or an empty list."""
+        """Lines about marks that are not graded automatically; empty if there are none."""
         text = _("Not graded here: {what}").format(what=_(self.not_graded))
         return [text] if self.not_graded else []
 

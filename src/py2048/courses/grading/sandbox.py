@@ -178,7 +178,7 @@ def _can_start(command: list[str]) -> bool:
 
 
 class Turns:
-    """Lets several checks run at the same time, or one of them alone."""
+    """Shared-exclusive lock for checks: many run at the same time, or one runs alone."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -211,7 +211,7 @@ class SandboxConfig:
         jobs: Number of submissions that run in parallel.
         live: Callbacks that kill the running submissions.
         aborted: Event that is set when the run ends or is interrupted.
-        turns: Lets several checks run at the same time, or one check alone.
+        turns: Shared-exclusive lock for checks.
     """
 
     protection: Protection = field(default_factory=choose_protection)
@@ -619,7 +619,7 @@ class Process:
             "OPENBLAS_NUM_THREADS": "1",
             "OMP_NUM_THREADS": "1",
             "MPLBACKEND": "Agg",
-            "XCOMPOSEFILE": "/dev/null",  # the default file more than doubles Tk's startup time
+            "XCOMPOSEFILE": "/dev/null",  # the default compose file doubles Tk's startup time
         }
         if folders.display:
             environment["DISPLAY"] = folders.display.name

@@ -66,7 +66,7 @@ from py2048.courses.grading.tasks import (
 
 WAIT_FACTOR = 10  # Wall-clock limit of a call, relative to its CPU time limit.
 GRACE_S = CALL_S / 2  # Additional time for a reply after the process's own alarm.
-LOADING_FACTOR = 4  # Loading may take this many times a call's limit. Importing NumPy is slow.
+LOADING_FACTOR = 4  # Loading may take this many call limits, because importing NumPy is slow.
 MAX_STUCK_STATEMENTS = 5  # Maximum number of statements that may time out during loading.
 MAX_LINE_CHARACTERS = 120
 CALLED = re.compile(r"\b(\w+)\(")  # Without \b, long words would take quadratic time.
@@ -99,7 +99,7 @@ def load_factor() -> float:
 class Runner:
     """Starts, forks and ends the process of a submission and its virtual display.
 
-    The process itself never loads the program. Each check forks the process, and the fork loads the
+    The first process never loads the program. It is forked for each check, and the fork loads the
     program. If a fork changes files, or the process dies, a new process is started.
     """
 
@@ -158,7 +158,7 @@ class Runner:
         return self.ask({"op": "load", **how}, MAX_STUCK_STATEMENTS)
 
     def ask(self, request: Request, calls: int = 1) -> ProcessReport:
-        """Send a request. The timeout allows for `calls` slow calls of the student's functions.
+        """Send a request; allow time for `calls` slow calls of the student's functions.
 
         Raises:
             ProcessDied: If no process is running, or the process dies.
@@ -298,10 +298,10 @@ class SubmissionSession:
         self.seconds = grading.seconds
         self.reference_patch = ""
         self.shown: list[str] = []
-        self._loaded_patch = ""  # Reference patch that the processes have run.
-        # For each reference patch, the functions that did not end in this task's checks.
+        self._loaded_patch = ""  # Reference patch that has run in these processes.
+        # Functions that did not return in this task's checks, by reference patch.
         self._spent: defaultdict[str, set[str]] = defaultdict(set)
-        self.overran: set[str] = set()  # functions that did not end in this check; "" if unknown
+        self.overran: set[str] = set()  # functions that did not return in this check
         self.is_repeated = False
 
     def __enter__(self) -> SubmissionSession:
@@ -317,7 +317,7 @@ class SubmissionSession:
         self._spent.clear()
 
     def refuse_endless(self) -> None:
-        """For this task and patch, refuse further calls of the functions that did not return."""
+        """Refuse to call functions again that did not return, for this task and patch."""
         self._spent[self.reference_patch] |= self.overran - {""}
 
     def start_check(
@@ -329,11 +329,10 @@ class SubmissionSession:
     ) -> None:
         """Begin a check in a clean process. The process first runs `reference_patch`, if given.
 
-        Each call may take `seconds`. `is_repeated` tells the check that it will not be repeated
-        again.
+        Each call may take `seconds`. `is_repeated` marks the last attempt at a check.
 
-        A patch could leak into other checks through forked memory, files or the display. Unless the
-        program is trusted, this method ends all processes that ran another patch.
+        A patch could leak into other checks through forked memory, files or the display. Processes
+        that ran another patch are therefore ended, unless the program is trusted.
         """
         self.seconds = seconds or self.grading.seconds
         self.overran, self.is_repeated = set(), is_repeated
@@ -346,7 +345,7 @@ class SubmissionSession:
             self._loaded_patch = ""
 
     def seed_for(self, number: int) -> int:
-        """Return a seed for the random module, based on the submission's seed if it has one."""
+        """Derive a seed for the random module from `number` and the submission's seed."""
         return random.Random(f"{self.seed} {number}").getrandbits(32) if self.seed else number
 
     def close(self) -> None:

@@ -181,7 +181,8 @@ def text_of(path: Path) -> str:
 def to_utf8(data: bytes) -> tuple[bytes, str]:
     """Convert a source file to UTF-8 and Unix line endings.
 
-    The second result is a note if the encoding was guessed, and otherwise empty.
+    Returns:
+        The converted file, and a note for the student if the encoding was guessed.
     """
     text, note = decode_source(data)
     lines = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "").split("\n")
@@ -201,7 +202,7 @@ def files_of(folder: Path) -> list[Path]:
 
 
 def defined_in(text: str, grading: Grading) -> int:
-    """Count the names that the course expects and that a program's text defines."""
+    """Count the expected names that are defined in a program's text."""
     return sum(
         bool(re.search(rf"^\s*(def|class)\s+{name}\b|^{name}\s*=", text, re.MULTILINE))
         for name in grading.expects
@@ -214,7 +215,7 @@ def variant_for(text: str, grading: Grading) -> Grading:
 
 
 def defined_share(text: str, grading: Grading) -> float:
-    """Return the share of the expected names that a program defines in its language.
+    """Return the share of the expected names that a program defines.
 
     If the course expects no names, return 1 for a program that opens a window, and 0 otherwise.
     """
@@ -283,9 +284,10 @@ def names_in_use(sources: Iterable[Path]) -> set[str]:
 
 
 def score_of(path: Path, grading: Grading, in_use: Container[str]) -> tuple[int, int, int, int]:
-    """Return a sort key: how likely a file is to be the program, by contents, name and depth.
+    """Return a key for `max`, which finds the file that is most likely the program.
 
-    Names that are imported from local files count as defined.
+    A file's contents count first, then its name and its depth. Names that are imported from local
+    files count as defined.
     """
     named = path.name.lower() in {name.lower() for name in grading.files}
     if grading.expects:
@@ -305,9 +307,9 @@ def _defined_by_variant(text: str, grading: Grading) -> int:
 def _main_score(path: Path, in_use: Container[str], *, named: bool) -> int:
     """Return a score for choosing the main file in courses without required functions.
 
-    The main file is not imported by other files, and it has the course's file name or opens a
-    window. An imported file can be the main file only if it has the course's file name and opens
-    its window when run. A file that cannot be the main file scores less than 2.
+    Possible main files score at least 2. A file that is neither imported nor a test is possible. It
+    scores more if it has the course's file name or opens a window. An imported file is possible
+    only if it has the course's file name and opens its window when run.
     """
     opens = _opens_window(path)
     if path.stem not in in_use and not _is_test(path):
@@ -792,7 +794,7 @@ class Collector:
     def inside(self, folder: Path, name: str, above: str, depth: int) -> Iterator[Submission]:
         """Yield the submissions in a folder.
 
-        Their names begin with `above + name`, the folder's path within the class folder.
+        All names begin with the folder's path within the class folder, `above + name`.
         """
         folder = _descend(folder)
         if self._is_one(folder):
@@ -886,7 +888,7 @@ def _go_together(program: Path, sources: Sequence[Path]) -> bool:
 
 
 def _outermost(folders: set[Path]) -> list[Path]:
-    """Return the folders that no other given folder contains."""
+    """Drop folders that lie inside one of the other folders."""
     return [one for one in folders if not any(other in one.parents for other in folders)]
 
 

@@ -42,7 +42,7 @@ class CheckFailed(Exception):  # noqa: N818 - a finding about a submission, not 
         example: Code that shows the failure, in the form that a student would type.
         expected: Expected result, as text.
         actual: Actual result, as text.
-        fact: Summary of the actual result, as a phrase from a fixed set (see `fact_of`).
+        fact: Phrase from `fact_of` that summarises the actual result.
     """
 
     def __init__(
@@ -181,7 +181,7 @@ class Sheet(dict[str, Task]):
         raise CourseError(f"{self.path}: {wanted} is missing: add it, or use a task from: {known}")
 
     def task(self, id: str, *checks: Check, patches: tuple[str, ...] = ()) -> Task:
-        """Return a task of the sheet with its checks and reference patches."""
+        """Return a task of the sheet, completed with checks and reference patches."""
         return replace(self[id], checks=checks, reference_patches=patches)
 
 
@@ -215,7 +215,7 @@ def read_sheet(path: Path) -> Sheet:
 
 
 def place_in(path: Path, start: str) -> str:
-    """Return a file's path and, if a line begins with `start`, the first such line's number."""
+    """Return a file's path, with the number of the first line that begins with `start`."""
     lines = path.read_text(encoding="utf-8").splitlines()
     found = [number for number, line in enumerate(lines, 1) if line.startswith(start)]
     return f"{path}, line {found[0]}" if found else str(path)
@@ -238,9 +238,9 @@ class Grading:
         prelude: Code run before every example.
         opening: Line that a student types instead of the prelude, with ``{module}`` for the
             student's file. Empty if examples are not Python.
-        variants: Gradings of the same tasks in other languages. The grader picks the variant whose
-            `expects` contains the most names that the program defines.
-        remarks: Function that returns additional remarks on the text of a program.
+        variants: Versions of this grading for programs in other languages. The grader picks the
+            variant whose `expects` contains the most names that the program defines.
+        remarks: Function that returns additional remarks for the student on a program's text.
         seconds: Default limit of the CPU time for each call.
         not_graded: Description of the assignment's marks that are not graded automatically.
         folder: Folder of the course, set when the course is loaded.
@@ -267,7 +267,7 @@ class Grading:
     words: Callable[[Any], Any] = lambda part: part
 
     def in_language(self, language: str) -> Grading:
-        """Return a copy whose reports are in the given language. "" keeps the current language."""
+        """Return a copy that reports in `language`; an empty string changes nothing."""
         if language not in {"", *LANGUAGES}:
             raise CourseError(
                 f"--language {language!r} is unknown: use one of {', '.join(LANGUAGES)}"
@@ -343,7 +343,7 @@ def _validate_check(check: Check, here: str, seeds: Iterable[str]) -> None:
 
 
 def _text_of(example: Example) -> tuple[object, ...]:
-    """Return the contents of an example as a tuple that can be compared."""
+    """Return an example's contents as a tuple, for comparisons."""
     return example.given, example.code, *example.then, *example.typed, example.seed
 
 
@@ -455,7 +455,7 @@ class Raised:
     """An exception that a submission raised: its type, base classes, message and location.
 
     Attributes:
-        function: The function that did not end, with its location, or an empty string.
+        function: Name and location of a function that did not return, or an empty string.
     """
 
     type: str
@@ -554,7 +554,7 @@ def _stripped(text: str) -> list[str]:
 def fact_of(actual: object) -> str:
     """Describe a value or an exception with a phrase from a fixed set.
 
-    A fixed set keeps submissions from writing arbitrary text into reports.
+    This way, submissions cannot write text of their own into reports.
     """
     if isinstance(actual, Raised):
         if actual.overran:

@@ -31,8 +31,8 @@ Boards = tuple[Rows, Rows, Rows | None]
 def boards_of(example: str, expected: str, actual: str) -> Boards | None:
     """Return three boards: the board before a move, the expected board and the actual board.
 
-    Returns None if the strings do not contain the first two boards. A line of tiles counts as a
-    board with one row. The actual board may be missing.
+    Returns None if the board before the move or the expected board is missing. A line of tiles
+    counts as a board with one row. The actual board may be missing.
     """
     before, target, result = map(_board_in, (example, expected, actual))
     if target is None or any(tile & (tile - 1) or tile == 1 for row in target for tile in row):
@@ -50,7 +50,7 @@ def _size(rows: Rows) -> tuple[int, int]:
 
 
 def _board_in(text: str) -> Rows | None:
-    """Return the first board in a string. If there is no board, return the first line of tiles."""
+    """Return the first board in a string, or else the first line of tiles."""
     found = [
         tuple(tuple(map(int, CELL.findall(row))) for row in re.findall(ROW, match[0]))
         for match in BOARD.finditer(text)

@@ -106,16 +106,16 @@ COORDINATE = _right(*_COORDINATES)
 BOARD = _right(*(name for name in _DOCUMENT if "board" in name))
 REQUEST_MOVE = _right("request_move")
 
-# The next functions run in the submission's process, in which `module` is the student's module. The
-# representation of boards is unknown, so these functions build the replacement of an operation from
-# the student's other operations.
+# The next functions run in the submission's process, in which `module` is the student's module.
+# They do not know how the student represents boards, so they implement each replacement with the
+# student's other operations.
 
 
 def other_coordinates(module: Any) -> None:
     """Represent coordinates as strings.
 
-    Programs that access coordinates only through the operations still work. The new
-    operations also accept the original coordinates in the program's constants.
+    Programs that access coordinates only through the operations still work. Coordinates that the
+    program has stored in constants keep working, too.
     """
     is_theirs, row_of, column_of = (
         getattr(module, name) for name in ("is_coordinate", "coordinate_row", "coordinate_col")
@@ -169,7 +169,7 @@ def fix_modifiers(module: Any, names: Any) -> None:
 
 
 def add_points_by_merging(module: Any) -> None:
-    """Replace `board_update_score` with a merge that uses the submission's own operations."""
+    """Make `board_update_score` earn the points by merging two tiles."""
 
     def board_update_score(b: Any, v: int) -> Any:
         first, second = module.create_coordinate(1, 1), module.create_coordinate(1, 2)
@@ -207,7 +207,7 @@ def read_printed_board(module: Any, names: Any) -> None:
 
 
 def fix_constructor(module: Any) -> None:
-    """Make the submission's constructor accept no argument and return independent boards."""
+    """Make `create_board` work without arguments and return independent boards."""
     from copy import deepcopy
 
     theirs = module.create_board
@@ -237,7 +237,7 @@ OTHER_COORDINATE = calling(other_coordinates, "project")
 
 
 def board_patches(*about: str) -> tuple[str, ...]:
-    """Return patches for all board operations except those in `about`."""
+    """Return patches that replace all board operations except those in `about`."""
     modifiers = {"board_fill_position", "board_update_score", "board_reduce"} - {*about}
     accessors = {"board_position", "board_score"} - {*about}
     steady = calling(fix_modifiers, "project", repr(sorted(modifiers)))
@@ -261,7 +261,7 @@ def build(rows: Rows = EMPTY, score: int = 0) -> str:
 
 
 def refused(call: str, arguments: Iterable[str], given: str = build()) -> list[Example]:
-    """Return an example per argument, in which the call must raise an error.
+    """Return examples that must raise an error, one for each of the arguments.
 
     By default, `b` is a board.
     """
@@ -590,10 +590,10 @@ class ObservedGame(NamedTuple):
     Attributes:
         seed: Seed of the random module.
         scenes: The printed boards in order.
-        letters: The typed moves, one between each pair of consecutive printed boards.
+        letters: The typed moves. Move `i` was typed between the boards `i` and `i + 1`.
         ended: Whether the game ended without asking for another move.
         final_boards: How many boards the game printed after its last move.
-        setting: A comment for the report about the game's special conditions, or an empty string.
+        setting: Comment for the report on special conditions of the game, or an empty string.
         unexpected_question: Text for the report if the game asked an unexpected question.
     """
 
@@ -642,7 +642,7 @@ def play(
 
 
 def _other_question(session: SubmissionSession, parts: Sequence[str]) -> str:
-    """Return a message that quotes the last unexpected question."""
+    """Return a message that quotes the game's last unexpected question."""
     known = session.words(f"{_BOARD}|{REFUSAL}")
     rests = (re.sub(known, "", part).strip() for part in parts)
     asked = [rest.splitlines()[-1] for rest in rests if rest]
@@ -825,7 +825,7 @@ def _continues_after_2048(session: SubmissionSession) -> None:
 
 
 def _keeps_types_abstract(session: SubmissionSession) -> None:
-    """Play a game in which coordinates and boards have different representations."""
+    """Check that games work after changing how coordinates and boards are represented."""
     seed = session.seed_for(5)
     session.run(OTHER_COORDINATE + BOARD)
     session.begin()

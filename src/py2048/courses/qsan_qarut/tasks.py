@@ -361,7 +361,7 @@ def give_size(screen: Any, n: int) -> str:
 
 
 def window_opener(screen: Any, typed: list[str]) -> Any:
-    """Return a function that opens the student's window and adds the executed code to `typed`."""
+    """Return a function that opens the student's window and logs the code in `typed`."""
     names: dict[str, Any] = {}
 
     def type_line(line: str) -> None:
@@ -408,7 +408,7 @@ SHOWN = "[[str(cell['number'].cget('text')) for cell in row] for row in made.cel
 
 
 def open_student_window(session: SubmissionSession, n: int = 4) -> None:
-    """Open the window in a new process, and record the lines that open it."""
+    """Open the window in a new process, and log the lines that a student would type."""
     session.fresh()
     session.begin()
     session.run(OPEN, show=False)
@@ -647,7 +647,7 @@ METHODS = {
 
 
 def all_but(*about: str) -> tuple[str, ...]:
-    """Return patches that replace every part except `about` with the reference solution."""
+    """Return patches that install the reference solution, except the parts in `about`."""
     names = [name for part, names in METHODS.items() if part not in about for name in names]
     start = "" if "start" in about else calling(lend_start, "Game", "Model")
     return (start + right_versions(model, names, "model", place="model.Game"),)
@@ -657,7 +657,7 @@ SHEET = read_sheet(Path(__file__).parent / "starter" / "TASKS.md")
 
 
 def _task(id: str, *checks: Check, about: tuple[str, ...] = ()) -> Task:
-    """Return a task with its checks and its patches, which replace all parts except `about`."""
+    """Return a task whose patches replace all parts of the program except `about`."""
     return SHEET.task(id, *checks, patches=all_but(*about))
 
 

@@ -1,12 +1,12 @@
 """Find similar programs by the statements they share.
 
 Each program is reduced to a set of parts: its statements, and each statement paired with the block
-around it. Each part is a sorted list of words and operators, without literals or names that the
-program defines. Disguises such as renamed, reordered, split or merged functions and dead statements
-hardly change this set. The similarity of two programs is the percentage of the smaller set's parts
-that are also in the larger set. ``tests/courses/test_alike.py`` measures how well this similarity
-separates disguised copies from independent programs. Winnowing, copydetect and rapidfuzz separate
-copies from independent programs less well.
+around it. In each part, words and operators are sorted, and placeholders replace literals and the
+program's own names. Disguises such as renamed, reordered, split or merged functions and dead
+statements hardly change this set. The similarity of two programs is the percentage of the smaller
+set's parts that are also in the larger set. ``tests/courses/test_alike.py`` measures how well this
+similarity separates disguised copies from independent programs. Winnowing, copydetect and rapidfuzz
+separate them less well.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Program:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two similar programs. `common` contains the parts that many students share."""
+    """Two similar programs. Parts in `common` also occur in many other programs."""
 
     one: Program
     other: Program
@@ -80,7 +80,7 @@ class Pair:
         )
 
     def lines(self, program: Program) -> tuple[set[int], set[int]]:
-        """Return the line numbers of rare shared parts, and those of common shared parts."""
+        """Return a program's lines that few programs share, and those that many share."""
         both = self.one.parts.keys() & self.other.parts.keys()
         rare = {line for part in both - self.common for line in program.parts[part]}
         return rare, {line for part in both for line in program.parts[part]} - rare
@@ -90,7 +90,7 @@ _by_share = operator.attrgetter("share")
 
 
 def similarity(one: set[str], other: set[str]) -> float:
-    """Return the share of the smaller set that the larger set contains, in percent."""
+    """Return the percentage of the smaller set that is also in the larger set."""
     return 100 * len(one & other) / max(1, min(len(one), len(other)))
 
 
@@ -131,7 +131,7 @@ def parts_of(text: str) -> dict[str, set[int]]:
 
 
 def _words(node: ast.AST, own: set[str]) -> str:
-    """Return a statement's words, sorted and normalised, without the words of its block."""
+    """Return a statement's normalised, sorted words, without those of its block."""
     alone = copy(node)
     for name, value in ast.iter_fields(node):
         if isinstance(value, list) and any(isinstance(each, BLOCKS) for each in value):
@@ -161,7 +161,7 @@ def _lines(node: ast.AST) -> range:
 
 
 def course_parts(course: Course, examples: Path) -> set[str]:
-    """Return the program parts in a course's handouts and documents and in a term's examples."""
+    """Return the program parts in a course's documents and in a term's examples."""
     paths = {*course.handout_files, *examples.rglob("*.py")}
     texts = [text_of(path) for path in paths if path.suffix == ".py"]
     for path in course.folder.rglob("*.md"):
@@ -217,7 +217,7 @@ def common_parts(programs: Iterable[Program]) -> frozenset[str]:
 def pairs_of(
     programs: Iterable[Program], common: frozenset[str], threshold: float = THRESHOLD
 ) -> list[Pair]:
-    """Return the best match between any two students or sources, by descending similarity."""
+    """Return the most similar pair for any two students or sources, best first."""
     long = [program for program in programs if len(program.parts) >= MIN_PARTS]
     bit = {part: 1 << n for n, part in enumerate({p for program in long for p in program.parts})}
     masks = [sum(bit[part] for part in program.parts) for program in long]

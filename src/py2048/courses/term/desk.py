@@ -116,7 +116,7 @@ class TermCache:
         """Assign a hand-in that matches no student to the student named in a form.
 
         Raises:
-            CourseError: If there is no such student or manual.csv has changed; nothing is saved.
+            CourseError: If the student is unknown or manual.csv has changed. Nothing is saved.
         """
         assert mark.hand_in
         table = self.table(form)
@@ -227,7 +227,7 @@ def form_of(mark: Mark) -> dict[str, str]:
 
 
 def fields_of(term: Term, mark: Mark) -> list[tuple[str, Fraction | None, object]]:
-    """Return the items that a teacher can override, with their maximums and the grader's values."""
+    """Return the form's fields: each item, its maximum and the grader's value."""
     given = {task.id: number(task.earned) for task in (mark.report.tasks if mark.report else ())}
     late = mark.hand_in.days_late(mark.assignment) if mark.hand_in else ""
     return [
@@ -327,7 +327,7 @@ class Desk:
     ) -> Response:
         """Show a student's report and program, and the form for manual marks.
 
-        If there is an `error`, the form contains the entries in `typed`.
+        After an `error`, the form shows the entries that were `typed`.
         """
         term, name, marks = self.read(request)
         keys, at = self.locate(request, marks)

@@ -40,7 +40,7 @@ from py2048.courses.term.tables import CsvTable, number_of, read_table, replace_
 
 @dataclass(frozen=True)
 class Export:
-    """Files to write to ``results``, and the students who have no row in the platform's table."""
+    """Exported files, and students without a row in the platform's table."""
 
     files: dict[str, bytes]
     missing: tuple[str, ...] = ()
@@ -74,7 +74,7 @@ def scaled(mark: Mark, most: str) -> str:
 def _matched(
     table: CsvTable, roster: Roster, marks: Sequence[Mark]
 ) -> tuple[list[tuple[list[str], Mark]], tuple[str, ...]]:
-    """Return the rows of students with marks, and the students missing from the table."""
+    """Match marks to table rows; return the pairs, and the students without a row."""
     left = {m.student.id: m for m in marks if m.student and m.total is not None}
     rows = [(row, roster.of_row(table, row)) for row in table.rows]
     found = [(row, left.pop(student.id)) for row, student in rows if student and student.id in left]
@@ -106,7 +106,7 @@ def to_moodle(term: Term, name: str, marks: Sequence[Mark], template: Path | Non
 
 
 def to_canvas(term: Term, name: str, marks: Sequence[Mark], template: Path | None) -> Export:
-    """Return a Canvas gradebook with the columns about students and this assignment's column."""
+    """Fill the marks into Canvas's gradebook, without other assignments' columns."""
     names = ["Student", "LastName", "FirstName"]  # Canvas writes one column or two
     heads = [*names, "ID", "SIS User ID", "SIS Login ID", "Section"]
     title = term.settings.assignments[name].canvas or term.settings.assignments[name].title
@@ -307,7 +307,7 @@ def autograder(folder: Path, name: str, platform: str, wheel: Path | None) -> tu
 def gradescope_term(folder: Path, name: str, autograder: Path, target: Path) -> None:
     """Create a term in `target` with the single submission from an autograder's folder.
 
-    The term has the settings in `folder`; Gradescope decides how late the submission is.
+    The settings come from `folder`, and the number of days late comes from Gradescope.
 
     Raises:
         CourseError: If Gradescope's metadata is missing or invalid.

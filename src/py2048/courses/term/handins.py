@@ -4,7 +4,7 @@ An assignment's folder may contain, for each student, a folder, ZIP or file name
 login, or a folder of numbered attempts. Downloads from Moodle, Canvas and Gradescope also work,
 unpacked or not, together with the platform's own table of students and submission times. Students
 can put any name or date into their files, so only metadata written by the platform is trusted. In a
-clone of a repository, the date of the commit counts as well. No other date can make a hand-in late.
+clone of a repository, the commit date counts as well. Other dates never make a hand-in late.
 """
 
 from __future__ import annotations

@@ -109,7 +109,7 @@ def decide(
 ) -> None:
     """Enter a teacher's decisions about a student's work in the table of manual marks.
 
-    Items with empty marks are removed, as are empty comments on lines. `comments` replaces the
+    Empty marks and empty comments on lines are removed from the table. `comments` replaces the
     student's general comments, which belong to no item. Other rows and additional columns are
     unchanged.
     """

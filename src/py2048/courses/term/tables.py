@@ -32,7 +32,7 @@ class CsvTable:
         delimiter: Column separator.
         bom: Whether the file begins with a byte order mark.
         path: The file that the table was read from.
-        identified: Indices of columns that were identified by their contents.
+        identified: Column indices by name, for columns recognised by their contents.
         digest: SHA-256 of the file.
     """
 

@@ -22,7 +22,7 @@ from py2048.players.player import CountsUsage, PlaysGames, ResignedError, Usage
 from py2048.players.registry import with_seed
 
 Seed = int | str
-"""A seed of the documented generator, or a secret of `py2048.core.fairness`."""
+"""Integers seed the documented generator; strings are secrets of `py2048.core.fairness`."""
 
 
 def seed_of(seed: Seed, game: int) -> Seed:
@@ -126,7 +126,10 @@ def _games(job: Job) -> Iterator[GameResult]:
 
 
 def _whole_games(job: Job, seeds: Sequence[int]) -> Iterator[GameResult]:
-    """Play games with the player's own game loop; create a new player for each game if seeded."""
+    """Play games with the player's own game loop.
+
+    A player that accepts a seed is created anew for each game.
+    """
     groups: dict[str, list[tuple[int, int]]] = {}
     for number, seed in zip(job.games, seeds, strict=True):
         groups.setdefault(own_seed(job.player, seed), []).append((number, seed))

@@ -1,8 +1,8 @@
 """The protocol of ``py2048 benchmark-agent``: secret tiles and verifiable submissions.
 
-A submission is a folder with ``submission.json``, a tournament log and a record of each game. Every
-run draws its tiles from a new secret. ``submission.json`` contains the commitment to the secret
-from the beginning, and the secret itself when all games are over (see `py2048.core.fairness`).
+A submission is a folder with ``submission.json``, a tournament log and a record of each game. Its
+tiles are drawn from a new secret. ``submission.json`` contains a commitment to the secret from the
+beginning, and the secret itself when all games are over (see `py2048.core.fairness`).
 
 Verification replays each record and checks every tile against the secret. If the agent is part of
 py2048, it plays the games again and must make the same moves. An agent that knows the tiles in
@@ -50,8 +50,7 @@ class AgentSubmission(msgspec.Struct, frozen=True):
 
     Attributes:
         agent: The player's spec.
-        track: A name in `TRACKS`, which may be limited to the first games of the track, as in
-            ``classic:10``.
+        track: A name in `TRACKS`. ``classic:10`` selects the first ten games of a track.
         budget: Maximum mean cost per move, keyed by the names in `costs_of`.
         machine: Description of the machine that played the games.
         py2048: Version of py2048 that played the games.
@@ -94,7 +93,7 @@ class AgentSubmission(msgspec.Struct, frozen=True):
 
 
 def begin(folder: Path, wanted: AgentSubmission) -> tuple[AgentSubmission, str]:
-    """Begin or continue a submission; return the submission with its commitment, and the secret.
+    """Begin or continue a submission; return it together with its secret.
 
     Raises:
         TournamentError: If the folder contains a different submission or cannot be written.
@@ -125,7 +124,7 @@ def play(
     jobs: int | None,
     tell: Callable[[str], None],
 ) -> Results:
-    """Play the missing games until the end or Ctrl-C; reveal the secret when all are over."""
+    """Play the remaining games, and publish the secret when all games are over."""
     tournament = submission.tournament(secret)
     results = play_and_save(tournament, jobs, folder / LOG, folder / RECORDS, tell)
     if results.complete:
@@ -194,7 +193,8 @@ def is_replayable(spec: str) -> bool:
 def replay(results: Results, jobs: int | None) -> tuple[Results, list[str]]:
     """Play a submission's games again with the same agent.
 
-    The new games with their costs, and a message for each game that differs from the submission.
+    Returns:
+        The new games, and a message for each game in which the agent made different moves.
 
     Raises:
         PlayerError: If files that the agent needs are missing on this machine.

@@ -1,8 +1,8 @@
 """Ray clusters, which run the jobs of a tournament or the tasks of a solver.
 
 All machines need the same version of py2048 and the same plugins. Weights files must have the same
-paths on all machines. If a process or a machine is lost, its task is retried on another. Retries do
-not change results, because a game depends only on its seed.
+paths on all machines. Tasks of lost processes or machines are retried. Retries do not change
+results, because a game depends only on its seed.
 """
 
 from __future__ import annotations

@@ -99,8 +99,8 @@ def student_quantile(freedom: int) -> float:
     Args:
         freedom: Degrees of freedom: the size of the sample minus one, at least 3.
 
-    The approximation's error is at most 1 %, and smaller for larger samples. Abramowitz & Stegun,
-    Handbook of Mathematical Functions, 26.7.5.
+    This is an approximation with an error of at most 1 % (Abramowitz & Stegun, Handbook of
+    Mathematical Functions, 26.7.5).
     """
     return (
         _Z
@@ -124,7 +124,7 @@ class PlayerSummary:
         quantiles: Quantiles of the scores.
         least: Lowest score of a game.
         most: Highest score.
-        tiles: For each tile, the rate of games that reached the tile.
+        tiles: Share of games that reached each tile.
         moves: Mean number of legal moves.
         moves_per_second: Moves per second of CPU time, or infinity if no time was measured.
     """
@@ -179,7 +179,7 @@ def summary(player: str, games: Sequence[GameResult]) -> PlayerSummary:
 def tile_rates(largest: Sequence[int]) -> dict[int, Rate]:
     """Return the rate at which each tile was reached.
 
-    The first tile is the largest tile that was reached in every game.
+    The result begins with the largest tile that every game reached.
 
     Args:
         largest: Largest tile of each game.
@@ -217,24 +217,24 @@ MIN_CORRECTED = 20
 """Minimum number of games for a mean that is corrected for luck."""
 
 SHRINKING_ERRORS = 3
-"""Luck coefficients within this many standard errors of 0 become 0. All others shrink."""
+"""Luck coefficients within this many standard errors of 0 become 0. Larger ones shrink."""
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedPlay:
-    """A player's losses and luck, measured by a judge in the judge's unit.
+    """The losses and the luck of a player, in the judge's unit.
 
     Attributes:
         player: The player's spec.
         judge: Name of the judge. With an exact judge, losses are called regret.
         is_exact: Whether the judge is exact.
         per_game: Loss per game.
-        per_move: Loss per move, taking into account that moves of the same game are not
-            independent.
+        per_move: Loss per move. The interval treats moves as independent, although moves of the
+            same game are not.
         best_moves: Fraction of moves that were the best move.
         luck: Luck per game.
-        hidden: Upper bound on the mean luck that the check accepts. A player that predicts tiles
-            could gain an advantage of this size per game without being noticed.
+        hidden: Largest mean luck that passes the check. A player that predicts tiles could gain
+            this much per game without being noticed.
         score: The mean score, corrected for luck.
         saved: The fraction of the score's variance that the correction for luck removes.
     """
@@ -252,7 +252,7 @@ class JudgedPlay:
 
 
 def judge_of(rules: Rules, solution: Path | None = None) -> Judge:
-    """Return an exact judge if the board can be solved, or else a search.
+    """Return an exact judge for solvable boards, and a search-based judge for others.
 
     Args:
         rules: Rules of the games.
@@ -271,8 +271,8 @@ def judge_of(rules: Rules, solution: Path | None = None) -> Judge:
 def losses_and_luck(record: Record, judge: Judge) -> tuple[list[float], list[float]]:
     """Return the loss and the luck of each legal move. If the goal is a tile, stop when it is made.
 
-    A game that was given up loses the entire remaining value. If the judge is exact, the last luck
-    value is that of the start position.
+    Resigning counts as a loss of the whole remaining value. Exact judges add the luck of the start
+    position at the end.
 
     Raises:
         PlayerError: If the judge cannot evaluate a board.
@@ -286,7 +286,7 @@ def losses_and_luck(record: Record, judge: Judge) -> tuple[list[float], list[flo
 
 
 def _worth(board: Board, judge: Judge) -> float:
-    """Return the value of a start position, including the board's sum if the sum is the score."""
+    """Return the value of a start position, plus the board's sum if the rules score it."""
     is_sum = isinstance(judge.rules.scoring, BoardSum) and judge.unit is not Unit.CHANCE
     return max(judge.rate(board).values(), default=0.0) + board.sum * is_sum
 
@@ -334,13 +334,13 @@ def judged(results: Results, judge: Judge) -> Iterator[JudgedPlay]:
 
 
 def without_luck(scores: Sequence[float], luck: Sequence[float]) -> Estimate:
-    """Return the mean score, corrected for luck and at least as precise as the plain mean.
+    """Return the mean score, corrected for luck if this makes it more precise.
 
-    Luck has expectation 0, so subtracting a multiple of the luck does not bias the mean, provided
-    that the factor does not depend on the game. Each game's factor is therefore fitted to all
-    other games. The factor is the least-squares coefficient. The factor is reduced if luck does not
-    clearly explain the scores, because a noisy factor would add variance. The method is based on
-    Burch et al., "AIVAT: A New Variance Reduction Technique for Agent Evaluation", AAAI 2018.
+    The expected luck is 0, so subtracting a multiple of a game's luck does not bias the mean,
+    provided that the coefficient does not depend on that game. Each game's coefficient is therefore
+    a least-squares fit to all *other* games. It shrinks towards 0 if luck does not clearly explain
+    the scores, because a noisy coefficient would add variance. The method is based on Burch et al.,
+    "AIVAT: A New Variance Reduction Technique for Agent Evaluation", AAAI 2018.
     """
     raw, others = estimate(scores), len(scores) - 1
     if others + 1 < MIN_CORRECTED:

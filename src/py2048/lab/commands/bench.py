@@ -106,7 +106,7 @@ def warm_up(quiet: options.QuietOption = False) -> None:
 
 
 def warmup_tasks() -> list[tuple[str, Callable[[], object]]]:
-    """Return tasks, by name, that compile all players, all kinds of training and the judge."""
+    """Return named tasks that compile the kernels for players, training and reviews."""
     from py2048.lab.training import trainer
     from py2048.players import preparing
     from py2048.review import coaching

@@ -152,7 +152,7 @@ def _print_point(point: CurvePoint) -> None:
 
 @contextmanager
 def _sigterm_as_ctrl_c() -> Iterator[None]:
-    """Raise KeyboardInterrupt on SIGTERM within the block."""
+    """Make SIGTERM raise KeyboardInterrupt inside a ``with`` block."""
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield

@@ -2,23 +2,25 @@
 
 The GPU version, ``card.cu``, computes the same weights, bit for bit.
 
-Many games are played in parallel, one step at a time. Each step has two halves. The first half,
-`play`, makes the best move in each game and computes the error of the oldest afterstate that is
-waiting for an update. For each weight of this afterstate, the error in 64ths of a point and a count
-are added to a 64-bit integer. Sums of integers do not depend on the order of the games. The second
-half, `learn`, updates these weights and starts new games. Each update is the *mean* of a weight's
-errors, scaled by its coherent learning rate.
+Many games are played in parallel, one step at a time. Each step has two halves, `play` and `learn`.
+The kernel `play` makes the best move in each game. It also computes the error of the game's oldest
+afterstate in the ring buffer, and adds it to the error sums of that afterstate's weights. The
+kernel `learn` then changes each of these weights by its *mean* error, scaled by the weight's
+learning rate. It also replaces finished games.
 
-An afterstate is updated when `delay` later afterstates are known (delayed TD(λ)). When a game ends,
-each further step updates one of its remaining afterstates.
+Errors are rounded to 64ths of a point and summed as integers, so the order of the games does not
+matter. One 64-bit integer per weight holds both the sum and the number of errors.
 
-Bands have the same values and end in the same way as in ``_td_kernels.py``. The fixed part of a
-value is computed in 64 bits and rounded once. Sums of 16-bit weights are exact, so their order does
-not matter. Rewards include the change of the fixed part, so the weights only learn the rest of the
-value. A whole network is treated as a band that never ends, above an empty network.
+An afterstate is updated when `delay` later afterstates are known (delayed TD(λ)). After the end of
+a game, each step updates one of its remaining afterstates.
 
-Each slot initially contains a finished game without a key, so that its first game starts like all
-later games.
+Bands work as in ``_td_kernels.py``. The fixed part of a value is computed in double precision and
+rounded once. The base network's 16-bit weights can be added in any order, because their sum is
+exact. Rewards include the change of the fixed part, so the weights learn only the trainable part. A
+whole network is trained as a band that never ends, and its base network is empty.
+
+At first, every slot holds a dummy game that is already over, so that first games need no special
+case. The dummy has the key 0 and is not counted.
 """
 
 from __future__ import annotations
@@ -47,30 +49,39 @@ GAME = np.dtype(
         ("fixed", np.float32),
     ]
 )
-"""State of a game.
+"""A slot for games played one after another.
 
-`board` and `key` are the game's board and random key. `early` and `late` are the boards at the last
-two move numbers that are powers of two. A restart in the middle of a game begins from one of these
-two boards. `updated` is the afterstate that this step updates, and `waiting` is the start board of
-the next game; each may be 0. `played` and `number` count the moves and games of this slot. `moves`
-and `score` belong to the current game. `state` is `PLAYING`, `IDLE`, `DEAD` or `PASSED`. The ring
-buffer contains `count` waiting afterstates, starting at position `head`. `whole` is true if the
-game started as the rules define, not from a saved board. `fixed` is the fixed part of the last
-value. When the game ends, `fixed` becomes the target for the last afterstate.
+Attributes:
+    board: Board of the current game.
+    key: Random key of the current game.
+    early: The board that was saved before `late`. Restarts use one of these two boards.
+    late: The latest saved board. A board is saved when the number of moves is a power of two.
+    updated: Afterstate to update in this step, or 0.
+    waiting: Start board of the next game, or 0.
+    played: Moves played in this slot.
+    number: Games played in this slot.
+    moves: Moves of the current game.
+    score: Score of the current game.
+    state: `PLAYING`, `IDLE`, `DEAD` or `PASSED`.
+    count: Number of afterstates in the ring buffer.
+    head: Position of the oldest afterstate in the ring buffer.
+    whole: Whether the game is counted. False if it restarts an earlier game in the middle.
+    fixed: Fixed part of the last afterstate's value. After the end of the game, the target of the
+        last afterstate.
 """
 PENDING = np.dtype([("after", np.uint64), ("reward", np.float32), ("value", np.float32)])
 LEARNING = np.dtype([("sum", np.uint64), ("balance", np.float32), ("size", np.float32)])
-"""Values stored for each weight: this step's errors, and the sums E and A of temporal coherence
-learning.
+"""Learning state of a weight. `sum` collects the errors of one step. `balance` and `size` are the
+sums `E` and `A` of temporal coherence.
 """
 PLAYED, NUMBER = 6, 7
 """Word offsets in `GAME`."""
 PLAYING, IDLE, DEAD, PASSED = range(4)
 FINISHED, SUM, SQUARES, RANKS_FROM = range(4)
 PASSES, RESULTS = 19, 20
-"""Indices of the results. The first three have the same meaning as in ``_td_kernels.py``.
-`RANKS_FROM` is the first of the counters of games by largest rank, and `PASSES` is the number of
-games that passed the end of their band.
+"""Indices of `CardState.results`. The first three are the same as in ``_td_kernels.py``. The number
+of games for each largest rank follows at `RANKS_FROM`. `PASSES` counts games that passed the end of
+their band.
 """
 
 RING, PLACES = 8, np.uint64(7)
@@ -88,7 +99,7 @@ class CardParams(NamedTuple):
     """Settings of games and learning, named as in `TrainingConfig`."""
 
     root: Word
-    """Random key derived from the seed of all games."""
+    """Random key from which the keys of all games are derived."""
     learning_rate: np.float32
     lambda_: np.float32
     delay: np.uint32
@@ -109,9 +120,7 @@ class CardState(NamedTuple):
     games: Any
     """`GAME` `[places]`, or uint64 `[places, 10]`."""
     ring: Any
-    """Afterstates waiting for an update, as `PENDING` `[places, RING]` or uint64 `[places, RING,
-    2]`.
-    """
+    """Ring buffers of afterstates: `PENDING` `[places, RING]`, or uint64 `[places, RING, 2]`."""
     results: Any
     """uint64 `[places, RESULTS]`."""
 
@@ -128,9 +137,9 @@ class StepInputs(NamedTuple):
     boards: Any
     """Scratch boards, uint64 `[2, 2]`."""
     rows: Any
-    """Scratch indices, uint64 `[1, active]`."""
+    """Scratch space for weight indices, uint64 `[1, active]`."""
     rows_below: Any
-    """Scratch indices for the base network, uint64 `[1, active]`."""
+    """Scratch space for the base network's weight indices, uint64 `[1, active]`."""
 
 
 @kernel(inline=True, borrows=True)
@@ -165,7 +174,7 @@ def begin_game(game: Any, place: int, inputs: StepInputs, params: CardParams) ->
 
 @kernel(inline=True, borrows=True)
 def image_sum(weights: Any, row: Any, image: int, first: int, step: int) -> np.float32:
-    """Sum the weights of every `step`-th tuple in a symmetric image."""
+    """Sum the weights of every `step`-th tuple in one symmetric image of a board."""
     total = NOTHING
     for number in range(first, len(row) // 8, step):
         total += weights[row[8 * number + image]]
@@ -232,7 +241,7 @@ def change_weight(
 
 @kernel(borrows=True)
 def end_game(game: Any, result: Any, place: int, inputs: StepInputs, params: CardParams) -> None:
-    """Count a finished game if it started as the rules define, and start the slot's next game."""
+    """Count a finished game unless it was a restart; start the slot's next game."""
     if game.whole:
         score, rank = np.uint64(game.score), ZERO
         for cell in range(16):
@@ -276,10 +285,11 @@ def make_choose_kernel(code: Code, below_code: Code) -> Any:
     def choose(
         weights: Any, view: BandView, inputs: StepInputs
     ) -> tuple[Word, np.float32, np.float32, np.float32, bool]:
-        """Return the best afterstate of board 0, or 0 if no move is legal.
+        """Find the best move on board 0.
 
-        The other results are the points of the move, the trainable part of its value, the fixed
-        part of its value, and whether the move creates the tile that ends the band.
+        Returns:
+            The afterstate (0 if no move is legal), the points of the slide, the trainable and the
+            fixed part of the afterstate's value, and whether the slide ends the band.
         """
         boards, rows, below = inputs.boards, inputs.rows, inputs.rows_below
         spec, band = inputs.spec, inputs.band
@@ -314,7 +324,7 @@ Step = Callable[[CardState, StepInputs, CardParams, Any], None]
 
 @cache
 def make_play_kernel(code: Code, below_code: Code) -> Step:
-    """Build the kernel `play`, the first half of a step, for the tuples of band and base."""
+    """Compile the kernel `play` (the first half of a step) for two networks' tuples."""
     indices_of = network.make_indices_kernel(code)
     choose = make_choose_kernel(code, below_code)
 

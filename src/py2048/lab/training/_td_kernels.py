@@ -18,10 +18,10 @@ in the same cache line.
 Threads share the weights without locks, because lost updates do no more harm than noise [2].
 
 A *band* is trained on games that start from saved boards and end when the board leaves the band.
-Only the band's own weights are updated. The value of a board is the sum of its weights plus a fixed
-part, which is the value of the base network minus its measured overestimate. A game ends with the
-value 0 when no move is legal, with the band's goal when the tile that ends the band is created, or
-with the value of the band above when the board's sum reaches that band.
+Only the band's own weights are updated. The fixed part of a board's value is the base network's
+value, minus its measured overestimate. The band's weights add the trainable part. A game's final
+value is 0 if no move is legal. It is the band's goal if the target tile was created. If the board's
+sum reached the next band, that band provides the final value.
 
 [1] Beal & Smith, "Temporal coherence and prediction decay in TD learning", IJCAI 1999;
     Jaśkowski, "Mastering 2048 with delayed temporal coherence learning", 2016.
@@ -75,8 +75,9 @@ TERMINAL = np.int64(-1)
 GAMES, MOVES, NEXT_STAGE, WAITING = 0, 1, 2, 3
 PROGRESS = 4
 
-# Indices of `WorkerState.scores`, which counts complete games. For a band, only games from saved
-# boards count. `PASSED` counts games that reached the target tile or the band above.
+# Indices of `WorkerState.scores`, the statistics of complete games. When a band is trained, only
+# games from saved boards count, and the sum of scores is replaced by `PASSED`: the number of games
+# that reached the target tile or the next band.
 FINISHED, SUM, SQUARES = 0, 1, 2
 PASSED = SUM
 SCORES = 3
@@ -85,7 +86,7 @@ SCORES = 3
 BOARD, WAITING_BOARD, BOARDS = 0, 5, 6
 
 CAROUSEL_DRAW = START + np.uint64(1 << 32)
-"""Counter of the random draw that chooses a start board for a later stage."""
+"""RNG counter reserved for choosing the start board of a later stage."""
 
 
 class TDParams(NamedTuple):
@@ -104,7 +105,7 @@ class TDParams(NamedTuple):
     restart_after: Int
     """Number of moves per thread before restarts begin."""
     rules: Longs
-    """Numbers that describe the rules, as in `RuleArrays`."""
+    """`RuleArrays.numbers` of the rules."""
     start_ranks: NDArray[np.uint8]
     start_cumulative: Words
     ranks: NDArray[np.uint8]
@@ -121,9 +122,9 @@ class WorkerState(NamedTuple):
     rewards: Doubles
     stages: Longs
     fixed: Doubles
-    """Untrained part of each afterstate's value, or 0 if no band is trained."""
+    """Fixed part of each afterstate's value, or 0 if no band is trained."""
     starts: Any
-    """First boards of later stages, of type `Boards`: the same number for each stage."""
+    """Start boards in later stages, of type `Boards`, with equal room for each stage."""
     started: Longs
     """Number of times that each stage was reached, int64 `[stages]`."""
     progress: Longs
@@ -131,18 +132,21 @@ class WorkerState(NamedTuple):
     tiles: Longs
     """Number of complete games by largest rank, int64 `[64]`."""
     indices: Words
-    """Weight indices of the four moves, of the afterstate to update and of the next turn's."""
+    """Weight indices. Rows 0 to 3 are for the four moves; learning uses rows 4 and 5."""
     points: Longs
+    """Points of each slide, or -1 if it is illegal: int64 `[4]`."""
     after: Longs
+    """Stage of each afterstate, or ``TERMINAL``: int64 `[4]`."""
     values: Doubles
+    """Estimated value of each legal move: float64 `[4]`."""
     below_indices: Words
-    """Weight indices of four afterstates in the base network of a band: uint64 `[4, …]`."""
+    """Weight indices of the four moves in a band's base network: uint64 `[4, …]`."""
     parts: Doubles
-    """Untrained part of each move's value in a band: float64 `[4]`."""
+    """Fixed part of each move's value, if a band is trained: float64 `[4]`."""
 
 
 class BandView(NamedTuple):
-    """A `Band` for the kernels. `step` is the number of points per unit of its weights."""
+    """A `Band` in the form that kernels use. Its weights are multiplied by `step`."""
 
     ending: Word
     least: np.int64
@@ -155,7 +159,7 @@ class BandView(NamedTuple):
 
 
 class BandInputs(NamedTuple):
-    """Inputs for training a band, or a whole network as a band over an empty base network."""
+    """Inputs for training a band. The base network is empty if a whole network is trained."""
 
     spec: Any
     """A `PackedBoardSpec` for the base network."""
@@ -174,7 +178,7 @@ class TrainingInputs(NamedTuple):
 
     spec: BoardSpec
     weights: Weights
-    """Trainable weights. With temporal coherence, a weight's two error sums follow it."""
+    """Trainable weights. With temporal coherence, each is stored with its two error sums."""
     values: ValueParams
     params: TDParams
     band: BandInputs
@@ -203,11 +207,9 @@ def make_rate_kernel(given: Operations, stride: Word) -> Any:
 
     @kernel(inline=True, borrows=True)
     def rate(worker: WorkerState, stage: Int, inputs: TrainingInputs) -> Int:
-        """Rate the moves of board 0, and write its afterstates to boards 1 to 4.
+        """Rate the four moves, and store the results in the fields of `worker`.
 
-        The kernel writes the weight indices of each afterstate, the points of each slide (-1 if it
-        is illegal), the stage of each afterstate (or ``TERMINAL``), and the value of each legal
-        move.
+        Board 0 is the current board. The afterstates are stored as boards 1 to 4.
 
         Returns:
             The best direction, or -1 if no move is legal.
@@ -219,7 +221,7 @@ def make_rate_kernel(given: Operations, stride: Word) -> Any:
         slide_all(boards, spec, points)
         first = np.uint64(stage) * params.size
         for direction in range(4):
-            # Prefetches the weights of all legal moves before the first weight is needed.
+            # The first pass only prefetches weights, so that the second pass rarely waits.
             if points[direction] < 0:
                 continue
             indices_of(boards, direction + 1, spec, indices, direction)
@@ -254,11 +256,11 @@ def is_passed(boards: Words, slot: Int, points: Int, view: BandView, spec: Packe
 
 
 def make_view_kernel(indices_of: Any, below_indices_of: Any, stride: Word) -> Any:
-    """Compile the kernel that rates moves with a band, whose weights are `stride` numbers apart."""
+    """Compile the kernel that rates moves with a band's weights."""
 
     @kernel(borrows=True)
     def rate(worker: WorkerState, weights: Weights, view: BandView, inputs: TrainingInputs) -> Int:
-        """Rate the moves, and write how much the base network contributes to each value."""
+        """Rate the moves, and store the fixed part of each value in `worker.parts`."""
         spec, base, params = inputs.spec, inputs.band, inputs.values
         boards, points, values = worker.boards, worker.points, worker.values
         below_indices, indices = worker.below_indices, worker.indices
@@ -303,7 +305,7 @@ def make_band_rate_kernel(indices_of: Any, below_code: Code, stride: Word) -> An
 
     @kernel(borrows=True)
     def rate(worker: WorkerState, _stage: Int, inputs: TrainingInputs) -> Int:
-        """Rate the moves of board 0. Arguments and results are as in `make_rate_kernel`."""
+        """Rate the four moves, with arguments and results as in `make_rate_kernel`."""
         band, board = inputs.band, worker.boards[BOARD]
         if sum_packed(board[0], board[1]) < band.own.end:
             return rate_own(worker, inputs.weights, band.own, inputs)
@@ -345,8 +347,7 @@ def make_learn_kernel(indices_of: Any, stride: Word) -> Any:
             indices_of(trajectory, length - 1, spec, indices, row)
         for step in range(length - 1, -1, -1):
             if step > 0:
-                # Prefetches the weights of the next afterstate while the current afterstate is
-                # updated.
+                # Prefetch the next afterstate's weights while this one is updated.
                 indices_of(trajectory, step - 1, spec, indices, following)
                 first = np.uint64(stages[step - 1]) * size
                 fetch(weights, indices, following, count, first, stride)
@@ -373,7 +374,7 @@ def make_learn_kernel(indices_of: Any, stride: Word) -> Any:
 
 @kernel(borrows=True)
 def stage_after(stage: Int, params: TDParams, worker: WorkerState) -> Int:
-    """Return the starting stage of the next game, given the stage in which this game started."""
+    """Return the start stage of the next game, after a game that started in `stage`."""
     following = stage + 1
     if not params.carousel or following == len(worker.started):
         return np.int64(0)
@@ -389,8 +390,8 @@ def make_start_kernel(given: Operations) -> Any:
         """Set up the next game on board 0.
 
         Returns:
-            Whether the game is counted. False for games that start in the middle of an earlier game
-            or from a later stage.
+            Whether the game counts in the statistics. Games that start in the middle of an earlier
+            game or in a later stage do not count.
         """
         spec, params, saved = inputs.spec, inputs.params, inputs.band.starts
         boards, progress = worker.boards, worker.progress
@@ -516,7 +517,7 @@ def make_game_kernel(given: Operations, stride: Word, below_code: Code) -> Any:
             copy_board(boards, best + 1, boards, BOARD)
             if after[best] == TERMINAL:
                 target = worker.values[best]
-                moves += np.int64(not is_band)  # a band's last slide is not counted
+                moves += np.int64(not is_band)  # the move that leaves a band does not count
                 break
             length = record(worker, length, best, inputs)
             word = draw(key, np.uint64(moves))
@@ -575,7 +576,7 @@ def make_train_kernel(kind: str, stride: int, code: Code = (), below_code: Code 
         kind: The kind of board, as in `NetworkLayout.kind`.
         stride: Distance between two consecutive weights.
         code: Tuples of a 4x4 network for which the kernel is specialised.
-        below_code: If a band is trained, the tuples of its base network.
+        below_code: Tuples of the base network, if a band is trained.
     """
     given = OPERATIONS[kind]
     if code:

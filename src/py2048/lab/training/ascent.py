@@ -55,9 +55,8 @@ from py2048.players.searching import network_for
 
 STRETCHES = "last-stretch.csv"
 COLUMNS = "tile", "least", "depth", "moves", "made", "boards"
-"""Columns of `STRETCHES`: the band's tile, the band's minimum sum, the search depth, the training
-moves, the held-out boards from which play reached the target tile, and all held-out boards. The
-last three columns are counts.
+"""Columns of `STRETCHES`. `moves` is the number of training moves so far. `boards` held-out boards
+were played, and `made` of these games reached the target tile.
 """
 SIX_TUPLES = "9abdef 4567ab abcdef 69abcd 56adef 489abf"
 """Default tuples of the first band of a network."""
@@ -67,7 +66,7 @@ GAMES_PER_FILE = 500
 MEASURED_BOARDS = 2000
 """Maximum number of boards used to measure the overestimate."""
 SEARCHED_BOARDS = 200
-"""Maximum number of start boards for games with search at a checkpoint."""
+"""Maximum number of games per measurement at search depths above 1."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +77,7 @@ class CollectPlan:
         tile: Largest tile of the boards.
         games: Number of games.
         depth: Search depth of the player.
-        continuations: Number of times that each game is continued from its first board with `tile`.
+        continuations: How often each game is continued from its first board with `tile`.
         after: A tile smaller than `tile`. Games start from boards in the last stage of this tile.
             With 0, games start from the beginning.
     """
@@ -274,7 +273,7 @@ class Ascent:
                 self._checkpoint(band).unlink(missing_ok=True)
 
     def _layout_and_step(self, network: Network) -> tuple[NetworkLayout, float]:
-        """Return the layout of the bands and the step of their weights."""
+        """Return the layout of the bands, and the points per unit of their weights."""
         plan, existing, shape = self.plan, network.bands, self._rules.shape
         tuples = parse_tuples(plan.tuples or SIX_TUPLES, *shape)
         if existing is None:
@@ -396,7 +395,7 @@ class Ascent:
     def _measure_stretches(
         self, network: Network, band: BandPlan, boards: SavedBoards, moves: int
     ) -> str:
-        """Measure the last stretch (see `boards`) at each search depth; return a description.
+        """Measure the last stretch at each search depth; return the results as text.
 
         At depths above 1, fewer boards are played, because search is slow.
         """
@@ -428,7 +427,7 @@ class Ascent:
     def _trainer(
         self, network: Network, band: BandPlan, boards: SavedBoards, seed: int
     ) -> tuple[AnyTrainer, dict[str, Any]]:
-        """Create the trainer of a band or load its checkpoint; return the trainer and its notes."""
+        """Return a band's trainer and progress, from its checkpoint if there is one."""
         path = self._checkpoint(band)
         tuples, ranks = tuples_text(self._layout.tuples), self._layout.ranks
         config = replace(self.plan.training, tuples=tuples, ranks=ranks, seed=seed)
@@ -444,9 +443,9 @@ class Ascent:
         return trainer, notes
 
     def measured(self, network: Network, planned: BandPlan, boards: SavedBoards) -> Band:
-        """Measure the base network's overestimate; return a copy of the band with that estimate."""
+        """Return the planned band with the measured overestimate of its base network."""
         plan, band = self.plan, planned.untrained
-        # The base network plays until the games reach the band above the untrained band.
+        # Without these bands, the base network plays until the next band begins.
         if network.bands:
             network = replace(network, bands=network.bands.beyond(band))
         others = network.bands.bands if network.bands else ()

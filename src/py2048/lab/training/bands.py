@@ -21,8 +21,8 @@ from py2048.players.ntuple.network import NEVER, Band, Bands, Boards, Network, e
 from py2048.players.ntuple.weights import MAX_STEP
 
 OVERLAP_SUM = 64
-"""The training games of a band continue until the board's sum is this far inside the band above,
-because searches near the end of the band evaluate those boards.
+"""Tile sum by which training games continue into the next band. Searches near the end of a band
+also evaluate boards in the next band.
 """
 
 
@@ -41,7 +41,7 @@ class BandTask(NamedTuple):
 
     @classmethod
     def whole(cls, rules: Rules) -> BandTask:
-        """Return a task that trains a whole network as an endless band over an empty network."""
+        """Return a task that trains a whole network, as a band that never ends."""
         layout = NetworkLayout(*rules.shape, ((0,),))
         network = Network(layout, rules, np.zeros(layout.weights, np.float32))
         return cls(network, Band(0, 0, makes=int(NEVER)), empty_boards(layout, 0))
@@ -59,14 +59,14 @@ class BandTask(NamedTuple):
             raise WeightsError(f"there are no boards with {band.tile} and the sum {band.least}")
 
     def inputs(self, layout: NetworkLayout) -> BandInputs:
-        """Return the inputs that do not change during training, given the layout of the bands."""
+        """Return the kernels' inputs for this band, which stay the same during training."""
         network, (above, weights) = self.network, self._above(layout)
         end = np.int64(above.least + OVERLAP_SUM) if above.ending else NEVER
         step, own = np.float32(network.step), _view_of(self.band, end, 1.0)
         return BandInputs(network.spec, network.table, step, own, weights, above, self.starts)
 
     def _above(self, layout: NetworkLayout) -> tuple[BandView, NDArray[np.int16]]:
-        """Return the next band of the same tile with its weights, or placeholders."""
+        """Return the next band of the same tile and its weights, or a dummy if none exists."""
         bands, size = self.network.bands, layout.size
         for number, band in enumerate(bands.bands if bands else ()):
             if bands and band.tile == self.band.tile and band.least > self.band.least:
@@ -80,8 +80,7 @@ class BandTask(NamedTuple):
         """Return the network with this band, whose weights are rounded to multiples of `step`.
 
         Raises:
-            WeightsError: If the network already has bands whose layout or step differs from the
-                arguments.
+            WeightsError: If existing bands have a different layout or step.
         """
         rounded = np.rint(weights / np.float32(step))
         table = np.clip(rounded, -MAX_STEP, MAX_STEP).astype(np.int16)

@@ -1,7 +1,7 @@
 """Boards collected from games, for training bands and for measuring late play.
 
-The *last stretch* is the share of saved boards from which a player reaches the next large tile.
-Measuring the last stretch takes seconds, whereas playing complete games takes hours.
+The *last stretch* is the share of saved boards from which a player reaches the next large tile. It
+can be measured in seconds, whereas complete games take hours.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ KIND = "py2048-boards"
 HELD_OUT_EVERY = 10
 """Games whose number is divisible by this are held out from training, for measurements."""
 MOVES_PER_CALL = 8
-"""Number of moves per kernel call once any move might create the tile that ends the loop."""
+"""Minimum number of moves per kernel call while playing towards a tile."""
 SAMPLES_PER_GAME = 32
 """Number of boards per game whose values are compared with actual outcomes."""
 
@@ -48,8 +48,8 @@ class SavedBoards:
         rules: The rules.
         cells: Ranks, uint8 `[boards, cells]`.
         stages: The stage of each board, int64 `[boards, 2]`.
-        games: Number of the game of each board, int64 `[boards]`. All continuations of a game share
-            the game's number.
+        games: Number of the game of each board, int64 `[boards]`. Continuations have the number of
+            the original game.
     """
 
     rules: Rules
@@ -123,7 +123,7 @@ def concatenated(parts: Sequence[SavedBoards]) -> SavedBoards:
 
 
 def _repeats(games: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the number of earlier equal entries for each entry."""
+    """Return, for each entry, how many earlier entries are equal."""
     order = np.argsort(games, kind="stable")
     _, firsts, counts = np.unique(games[order], return_index=True, return_counts=True)
     repeats = np.empty(len(games), np.int64)
@@ -250,7 +250,7 @@ def collect(
         starts: Boards to start from; at most `games` are used. By default, games start as the rules
             define.
         seed: Seed of all games.
-        continuations: Number of times that each game is continued from the first stage.
+        continuations: How often each game is continued from the first stage, with other spawns.
         threads: Number of games played in parallel.
     """
     chosen = None if starts is None else starts.spread(games)
@@ -316,7 +316,7 @@ class ScoreTally:
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> ScoreTally:
-        """Create a tally from the result of `data`."""
+        """Create a tally from the plain values that `data` returns."""
         ranks = np.array(data["ranks"], np.int64).reshape(64)
         return cls(int(data["games"]), float(data["total"]), float(data["squares"]), ranks)
 
@@ -329,7 +329,7 @@ class ScoreTally:
         return float(self.ranks[tile.bit_length() - 1 :].sum()) / max(self.games, 1)
 
     def __sub__(self, other: ScoreTally) -> ScoreTally:
-        """Return the tally of the games that were played after the earlier tally `other`."""
+        """Return the tally of the games played since an earlier tally."""
         return ScoreTally(
             self.games - other.games,
             self.total - other.total,
@@ -339,7 +339,7 @@ class ScoreTally:
 
 
 class SuccessRate(NamedTuple):
-    """Counts how many of the start boards led to a tile."""
+    """How often play from saved boards reached a tile."""
 
     successes: int
     boards: int
@@ -361,7 +361,7 @@ class SuccessRate(NamedTuple):
 
 
 class Outcomes(NamedTuple):
-    """Outcomes of games that start from saved boards, and end at a given tile at the latest.
+    """Outcomes of games played from saved boards towards a tile.
 
     Attributes:
         successes: Whether the tile was reached, bool `[boards]`.
@@ -432,8 +432,7 @@ def evaluate(network: Network, games: int, seed: int, *, threads: int = 1) -> Sc
 def usual_stages() -> list[Stage]:
     """Return the stages for calibration: the start and five stages per tile from 32 to 65536.
 
-    A tile's stages begin when the board's sum is 8/8, 10/8, 12/8, 14/8 and 15/8 of the tile's
-    value.
+    The stages of a tile begin when the board's sum is 1, 1.25, 1.5, 1.75 and 1.875 times the tile.
     """
     tiles = [1 << rank for rank in range(5, 17)]
     parts = [(tile, tile * part // 8) for tile in tiles for part in (8, 10, 12, 14, 15)]
@@ -478,20 +477,20 @@ def _record(stage: Stage, rows: Sequence[tuple[float, float, int]]) -> StageReco
 def measure_overestimate(
     searcher: Searcher, rater: Searcher, boards: SavedBoards, band: Band, end: int, *, seed: int = 1
 ) -> tuple[float, float]:
-    """Fit a linear function of the board's sum to the amount by which values exceed outcomes.
+    """Fit the overestimate of a network as a linear function of the board's sum.
 
     The games are played in a single thread, because they are too short to use several threads.
 
     Args:
         searcher: The player.
-        rater: The searcher that rates the boards of each game.
+        rater: Searcher whose values are compared with the outcomes.
         boards: Starting boards in the band.
         band: The band.
         end: Values are compared only on boards with at most this sum.
         seed: Seed of all games.
 
     Returns:
-        The overestimate at the band's minimum sum, and its growth per point of board sum.
+        The overestimate at the band's minimum sum in points, and the slope.
     """
     spacing = max((end - band.least) // SAMPLES_PER_GAME, 1)
     rows: list[tuple[float, float]] = []

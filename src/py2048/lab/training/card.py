@@ -36,7 +36,7 @@ GROWTH = (240 * STEPS_PER_LAUNCH, 8), (560 * STEPS_PER_LAUNCH, 4), (1600 * STEPS
 `steps` steps. With fewer parallel games, each move improves the untrained weights more.
 """
 MAX_RANK = 16
-"""Largest supported rank. A tile of this rank always ends the band."""
+"""Largest supported rank. Creating this tile ends the band."""
 WARP = 32
 
 
@@ -185,8 +185,7 @@ def check_settings(config: TrainingConfig) -> None:
 class CardTrainer(TrainerBase):
     """Trains a network or a band on many parallel games, with the same interface as `Trainer`.
 
-    A slide may create the tile 65536 only at the end of a band. All other slides that would create
-    this tile are treated as illegal.
+    Slides that would create the tile 65536 are treated as illegal, unless this tile ends the band.
 
     Args:
         config: The settings.
@@ -292,7 +291,7 @@ class CardTrainer(TrainerBase):
         self._engine.run(self._state, self.params, 1, 0)
 
     def reset_coherence(self) -> None:
-        """Reset E and A of all weights, so that all updates use the full learning rate again."""
+        """Reset temporal coherence, so that updates of all weights use the full learning rate."""
         self._state.learning[:] = 0
 
     def evaluate(self, games: int, seed: int) -> ScoreTally:
@@ -310,7 +309,7 @@ class CardTrainer(TrainerBase):
         return {**state._asdict(), "steps": self.steps}
 
     def restore(self, read: ReadArray, before: TrainingConfig) -> None:
-        """Continue from a checkpoint, which was saved with the settings `before`."""
+        """Continue from a checkpoint that was saved with the settings `before`."""
         arrays = {name: read(name, own) for name, own in self.arrays().items()}
         self.steps[:] = arrays.pop("steps")
         self._state = self._on_device(CardState(**arrays))

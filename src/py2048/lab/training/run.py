@@ -44,7 +44,7 @@ LIMITS = "games", "moves", "minutes"
 DEFAULT_MINUTES = 10.0
 
 SHIPPED = "shipped"
-"""Name of the weights that come with py2048. ``./shipped`` refers to a file with this name."""
+"""Name of the weights bundled with py2048. For a file of this name, write ``./shipped``."""
 
 Settings = dict[str, Any]
 
@@ -86,8 +86,10 @@ class CurvePoint:
         moves: Moves played so far.
         mean: Mean score of the training games since the previous point.
         error: Standard error of `mean`.
-        tile_2048: Fraction of the training games that reached 2048. The three fields after
-            `tile_2048` are the fractions for larger tiles.
+        tile_2048: Fraction of the training games that reached 2048.
+        tile_8192: Fraction of the training games that reached 8192.
+        tile_16384: Fraction of the training games that reached 16384.
+        tile_32768: Fraction of the training games that reached 32768.
         evaluated: Mean score of the games without learning, or 0 if there are none.
         evaluated_error: Standard error of `evaluated`.
     """
@@ -109,7 +111,7 @@ AnyTrainer = Trainer | CardTrainer
 
 
 def check_free(folder: Path) -> None:
-    """Check that a folder contains no training run, neither of a network nor of bands.
+    """Check that a folder contains no training run.
 
     Raises:
         WeightsError: If the folder contains a training run.
@@ -265,8 +267,8 @@ class TrainingRun:
             changes: New settings, as in `TrainingConfig.changed`.
 
         Raises:
-            WeightsError: If there is no readable checkpoint, `changes` contains a setting that
-                cannot change, or another process is training in the folder.
+            WeightsError: If the checkpoint cannot be read, a setting cannot be changed, or another
+                process is training in the folder.
         """
         path = folder / CHECKPOINT
         if not path.exists():
@@ -425,12 +427,12 @@ def load_checkpoint(
     Args:
         path: The file.
         changes: New settings, as in `TrainingConfig.changed`.
-        task: The task, if the checkpoint belongs to a band. The measured values of the band are
-            read from the file.
+        task: The band that was trained, or None for a whole network. The band's measured values
+            are read from the checkpoint.
 
     Raises:
-        WeightsError: If the file is missing, damaged or from another version or band, or if
-            `changes` contains a setting that cannot change.
+        WeightsError: If the file cannot be read or belongs to another band, or if a setting cannot
+            be changed.
     """
     with archive.open_archive(path, CHECKPOINT_KIND) as file:
         header = file.header

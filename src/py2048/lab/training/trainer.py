@@ -47,7 +47,7 @@ the given array.
 """
 
 RECORD = 3
-"""Number of floats per weight with temporal coherence: the weight, E and A."""
+"""Number of floats per weight with temporal coherence: the weight and two error sums."""
 STARTS_PER_STAGE = 1024
 """Start boards that each thread keeps per stage, if games start in all stages."""
 UNLIMITED = 2**62
@@ -55,9 +55,9 @@ UNLIMITED = 2**62
 COLUMNS = ("weights", "errors", "sizes")
 """Names of the columns of `Trainer.records` in checkpoints."""
 SAVED_STATE = ("boards", "starts", "started", "progress", "scores", "tiles")
-"""Fields in the state of a thread that are saved in checkpoints."""
+"""Fields of a thread's state that are saved in checkpoints."""
 COUNTERS = {"progress": 2, "scores": kernels.SCORES, "tiles": 64}
-"""Fields whose first elements are counters, and the number of counters in each field."""
+"""Number of counters at the beginning of some fields, which are summed over threads."""
 
 DEVICES = "cpu", "cuda", "reference"
 
@@ -191,7 +191,7 @@ class TrainingConfig:
 
 
 def network_settings(network: Network) -> dict[str, object]:
-    """Return the training settings that an existing network determines, as plain values."""
+    """Return the training settings that follow from an existing network."""
     layout = network.layout
     return {
         "rules": str(network.rules),
@@ -207,7 +207,7 @@ def tuples_text(tuples: tuple[Tuple, ...]) -> str:
 
 
 def setting_names(kind: type) -> dict[str, str]:
-    """Map the names of settings, as users write these names, to the fields of a settings class."""
+    """Map the setting names that users write to the fields of a settings class."""
     return {_USER_NAMES.get(name, name): name for name in get_type_hints(kind)}
 
 
@@ -334,7 +334,7 @@ class Trainer(TrainerBase):
 
     Attributes:
         records: Trainable weights, float32 `[layout.weights, stride]`. With temporal coherence,
-            each weight is followed by its E and A.
+            each row also contains the weight's two error sums.
         workers: State of each thread.
         kernel: The compiled training loop, which is called with `inputs`.
 
@@ -463,7 +463,7 @@ class Trainer(TrainerBase):
         }
 
     def restore(self, read: ReadArray, before: TrainingConfig) -> None:
-        """Continue from a checkpoint, which was saved with the settings `before`.
+        """Continue from a checkpoint that was saved with the settings `before`.
 
         If there are more threads than before, each new thread gets its own seed. The games of a
         removed thread are added to those of the first thread.

@@ -95,7 +95,7 @@ def encode(value: object) -> str:
 
 
 def _json(value: object, depth: int, left: list[int]) -> str:
-    """Encode a nested value. `left` contains the number of values that may still be encoded."""
+    """Encode a nested value; `left` is the number of values that may still be encoded."""
     left[0] -= 1
     if left[0] < 0:
         raise TooManyValues
@@ -116,7 +116,7 @@ def _json(value: object, depth: int, left: list[int]) -> str:
 
 
 def _mark(tag: str, *texts: str) -> str:
-    """Return the JSON text ``{tag: [strings]}`` for a value of a type that JSON lacks."""
+    """Encode a value of a type that JSON lacks as an object with a type tag."""
     return "{" + string(tag) + ":[" + ",".join(texts) + "]}"
 
 
@@ -240,8 +240,8 @@ LOOPS = ast.For, ast.While
 OUR_FILES = os.path.dirname(__file__), "<grader>"
 MAX_ALARMS = 5
 IDLE_TICKS = 10  # Number of consecutive ticks without work after which a process counts as asleep.
-IDLE_FACTOR = 3  # Time until a process counts as asleep, relative to a call's CPU limit.
-IDLE_CPU_S = 0.001  # Upper bound of the CPU time for handling a tick.
+IDLE_FACTOR = 3  # A process may sleep for this many times a call's CPU limit.
+IDLE_CPU_S = 0.001  # Maximum CPU time of a sleeping process between two ticks.
 
 
 class OutOfTime(BaseException):
@@ -320,9 +320,8 @@ class Agent:
     def forget_shadowed_modules(self) -> None:
         """Unload standard modules that files of the submission shadow.
 
-        Such files would also shadow standard modules if a student ran ``python game.py``. This
-        method first imports libraries and the course's files, because they need the standard
-        modules.
+        These files would also shadow the standard modules if a student ran ``python game.py``.
+        Libraries and the course's files need the standard modules, so they are imported first.
         """
         entries = {entry.name.partition(".")[0] for entry in _scan(".")}
         loaded = {*STARTUP_MODULES.split(), *sys.builtin_module_names}
@@ -362,7 +361,7 @@ class Agent:
         getattr(self, f"do_{request['op']}")(request)
 
     def wait(self) -> None:
-        """While the program waits for input, let the grader act as the user."""
+        """Let the grader act as the user while the program waits for input."""
         if not self.running:
             raise LeftAlone("the program waits for its user")
         if self.pending is not None:
@@ -402,8 +401,8 @@ class Agent:
         process cannot handle the alarm, for example during a long computation in C, the kernel ends
         the process.
 
-        A process counts as asleep if it uses no CPU time for several ticks in a row. A busy machine
-        delays the ticks, but a process with work to do still gets some CPU time between ticks.
+        A process counts as asleep if it uses no CPU time for several ticks in a row. Even on a busy
+        machine, a process with work to do gets some CPU time between ticks.
         """
         self.alarms = self.idle_ticks = 0
         self.used_s = process_time()
@@ -434,8 +433,8 @@ class Agent:
     def _overrun(self, frame: FrameType | None) -> Message:
         """Return the function that does not end, and the line of its loop.
 
-        The function is the one that the grader called, and the loop is the outermost loop that was
-        running. The result does not depend on the moment when the alarm goes off.
+        The result is the function that the grader called and the outermost loop in progress, so it
+        does not depend on when the alarm goes off.
         """
         frames: list[FrameType] = []
         while frame is not None:
@@ -472,7 +471,7 @@ class Agent:
         return f"{code.co_qualname} ({self._own_file(code)}, line {code.co_firstlineno})"
 
     def _refuse(self, frame: FrameType, event: str, argument: object) -> None:
-        """Reject the grader's calls of functions that did not return in an earlier call."""
+        """Reject the grader's calls to functions that have failed to return before."""
         caller = frame.f_back
         if event == "call" and caller and caller.f_code.co_filename == "<grader>":
             key = self._key(frame.f_code)
@@ -554,7 +553,7 @@ class Agent:
     def _load_statement(
         self, statement: ast.stmt, futures: list[ast.stmt], request: Message
     ) -> Message | None:
-        """Run a statement. Return the error and the line if the statement is skipped or fails."""
+        """Run a statement; return its line and the error if it is skipped or fails."""
         left_out = {"statement": statement.lineno, "line": statement.lineno}
         if request["quiet"] and not isinstance(statement, QUIET):
             is_if = isinstance(statement, ast.If)
@@ -573,7 +572,7 @@ class Agent:
         return {**left_out, "error": type(error).__name__, "message": message_of(error)}
 
     def do_begin(self, request: Message) -> None:
-        """Give the example the module's current names and the helpers, then run the prelude."""
+        """Start an example with the module's names and the helpers, and run the prelude."""
         self.names = {**self.helpers, "__name__": "__console__"}
         if self.shadowed:
             self.names["__builtins__"] = self.builtins
@@ -582,7 +581,7 @@ class Agent:
         self._reply(self._run(request["prelude"], request["seconds"]))
 
     def _refresh_names(self) -> None:
-        """Copy the module's current names, but keep names that the example has reassigned."""
+        """Update the example's copies of module variables that it has not reassigned."""
         module = _modules["__main__"] if self.running else self.module
         current = {**vars(module), self.config["module"]: module}
         for name, value in current.items():
@@ -605,7 +604,7 @@ class Agent:
             self._reply(facts)
 
     def _run(self, code: str | CodeType, seconds: float) -> Message:
-        """Run code. Return the encoded value of a final expression, or the error."""
+        """Run code; return either the encoded value of its last expression or the error."""
         value, error = self.guard(seconds, lambda: self._evaluate(code))
         text = None
         if error is None:

@@ -168,13 +168,13 @@ class VirtualClock:
             self.yield_to_grader()
 
     def poll(self, *, news: bool) -> None:
-        """Record that the program has polled for events; `news` tells whether there were events."""
+        """Count polls for events that found none; with `news`, start counting again."""
         self.polls = 0 if news else self.polls + 1
         self.now += TICK_S
         if self.polls > IDLE_POLLS or self.now >= self.until:
             self.yield_to_grader()
 
     def yield_to_grader(self) -> None:
-        """Yield control to the grader, then reset the number of polls."""
+        """Hand control to the grader, and reset the poll counter afterwards."""
         self.wait()
         self.polls = 0

@@ -162,7 +162,7 @@ class TkControl:
     def pump(self, *, thoroughly: bool = True) -> None:
         """Run due timers and pending events.
 
-        If `thoroughly` is set, new events from the display are also processed.
+        With `thoroughly`, events that the display has not delivered yet are included.
         """
         for interpreter in self.open():
             interpreter.call("::py2048::release", self.clock.now * 1000)
@@ -182,8 +182,8 @@ class TkControl:
         """Replace `update`.
 
         Fetching events from the display takes several context switches, and some programs call
-        `update` after drawing each number. This replacement of `update` therefore only redraws
-        while a program draws. No actions are lost, because the simulated user acts from within this
+        `update` after drawing each number. While a program draws, the replacement therefore only
+        redraws. No actions are lost, because the simulated user acts from within this
         process.
         """
         due = self.next_due()
@@ -439,7 +439,7 @@ class TkUser:
                 self._windows.pump()
 
     def click(self, widget: Widget | tkinter.Misc, x: float, y: float, button: int = 1) -> None:
-        """Click at a position in a widget. Positions on a canvas are canvas coordinates."""
+        """Click at a position in a widget, given in canvas coordinates for a canvas."""
         target = _handle(widget)
         if target.kind == "Canvas":
             x, y = x - float(target.call("canvasx", 0)), y - float(target.call("canvasy", 0))
