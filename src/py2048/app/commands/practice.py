@@ -221,7 +221,7 @@ def _show_rating(book: PuzzleBook, *, json: bool) -> None:
 
 
 def _run(drill: Drill, *, as_json: bool) -> None:
-    """Ask questions and print the evaluation of the answers until the drill or the input ends."""
+    """Run a drill until its last question or the end of the input."""
     from py2048.app.controller.practice import DrillEnd
 
     goal = gap = ""

@@ -205,7 +205,7 @@ def scores(
 
 
 CATEGORIES = N_("plain"), N_("assisted"), N_("computer")
-"""The names that the store uses for the score categories of games."""
+"""Names of the score categories in the store."""
 
 
 def rules_name(text: str) -> str:

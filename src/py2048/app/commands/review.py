@@ -39,7 +39,7 @@ _JUDGE = (
 JudgeOption = Annotated[str, options.taking("SPEC", _JUDGE, words=options.player_words)]
 
 Source = tuple[str, Callable[[], list[Record]]]
-"""The name of a group of games, and a function that loads the games."""
+"""A group of games: its name, and a function that loads the games."""
 
 
 def review(
@@ -192,7 +192,7 @@ def level_of(rules: Rules, text: str) -> Level | None:
 
 
 def _review_data(review: Review) -> dict[str, Any]:
-    """Return a review as JSON values, with its reasons as text."""
+    """Convert a review to JSON values and add each reason as text."""
     data = review.to_json()
     for move, values in zip(review.moves, data["moves"], strict=True):
         add_text(move, values)
@@ -200,7 +200,7 @@ def _review_data(review: Review) -> dict[str, Any]:
 
 
 def add_text(move: MoveReview, data: dict[str, Any]) -> dict[str, Any]:
-    """Add the text of a move's reason to its JSON values."""
+    """Add a text version of the reason to a move's JSON values."""
     from py2048.presentation.words import reason_text
 
     if move.reason:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from py2048.app.session import Session
 
 DEMO_PLAYER = "greedy"
-"""The player in the demonstration, which needs no compilation."""
+"""The demonstration's player, chosen because it needs no compilation."""
 
 DEMO_S = 6.0
 """Duration of the demonstration, in seconds."""
@@ -64,8 +64,8 @@ def best_screen(moves: bool, display: bool, terminal: bool, dumb: bool = False) 
         moves: Whether standard input is a pipe or a file that contains moves.
         display: Whether a window can be opened.
         terminal: Whether standard input and output are a terminal.
-        dumb: Whether the terminal can only print lines of text (``TERM=dumb``, or an encoding
-            without block characters).
+        dumb: Whether the terminal supports only plain text, because of ``TERM=dumb`` or an encoding
+            without block characters.
     """
     if moves:
         return UserInterface.LINES
