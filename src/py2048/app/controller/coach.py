@@ -1,4 +1,4 @@
-"""`Coach`, which judges a player's moves in the background.
+"""A coach that judges the player's moves in the background.
 
 Moves are judged after they have been played, so the player never waits. The coach comments on
 mistakes and on new largest tiles. A game with comments from the coach counts as assisted.
@@ -100,14 +100,14 @@ class Coach:
         self._screen.show_coach(None)
 
     def pause(self, *, is_paused: bool) -> None:
-        """Pause while autoplay runs, or resume from the current position."""
+        """Pause the coach during autoplay, or resume it at the current position."""
         if is_paused == self.is_paused:
             return
         self.is_paused = is_paused
         self.restart()
 
     def follow(self, event: events.Event) -> None:
-        """If the coach is on, judge a played move, or discard the judgement of an undone move."""
+        """Judge a played move, or discard the judgement of a move that was undone."""
         if self.is_paused:
             return
         ply = self._session.game.ply

@@ -1,7 +1,7 @@
-"""`ScreenController`, which performs the player's actions in the terminal and the window.
+"""The screen controller, shared by the terminal and the desktop window.
 
-A front end implements `GameScreen`, and the `Presenter` shows the session's events on it. Separate
-classes handle the actions for games, players and reviews. All actions are listed in
+A front end implements `GameScreen`, and the `Presenter` shows the session's events on it. The
+handlers are grouped into classes for games, players and reviews. All actions are listed in
 `py2048.presentation.actions`.
 """
 
@@ -230,7 +230,7 @@ class Presenter:
     def show(self, happened: Iterable[Event]) -> bool:
         """Show events, and return whether there were any events.
 
-        If changes are unsaved, the method starts to poll the saving state.
+        While changes are unsaved, the saving state is polled.
         """
         happened = tuple(happened)
         for event in happened:
@@ -872,8 +872,8 @@ class ReviewCommands:
 
     Args:
         presenter: Shows events.
-        worker: Reviews games on request, and prepares drills, which may take a while.
-        background: Reviews a game that has ended.
+        worker: Runs reviews on request, and prepares drills, which may take a while.
+        background: Runs the automatic review when a game ends.
         game: Lists the games to review, and continues play from a reviewed position.
     """
 
@@ -959,7 +959,7 @@ class ReviewCommands:
     # Practice
 
     def _choose_drill(self, kind: ReasonKind | None = None) -> None:
-        """Let the player choose a drill. The drill for `kind` is initially selected."""
+        """Let the player choose a drill, with the drill for `kind` preselected."""
         from py2048.app.controller.practice import choice_of, list_offers  # slow: imports the store
 
         def ask() -> None:
@@ -1011,7 +1011,7 @@ def is_written(path: Path) -> bool:
 
 
 def pasted_record(text: str, board_error: BoardError) -> Record:
-    """Parse pasted text that contains exactly one game and is not a board.
+    """Parse pasted text that is not a board as a record.
 
     Raises:
         RecordError: If there are several games, or the game is damaged.

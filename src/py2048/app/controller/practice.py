@@ -1,7 +1,7 @@
 """Practice of due mistakes, puzzles, and endings with a perfect-play table.
 
-A `Drill` asks for moves and rates the answers. The command ``practice`` iterates over a drill, and
-screens use a `PracticeRun`, which stores the current prompt.
+A `Drill` asks for moves and rates the answers. The ``practice`` command iterates over a drill.
+Screens use a `PracticeRun`, which keeps the current prompt.
 """
 
 from __future__ import annotations
@@ -60,9 +60,8 @@ class Prompt:
     Attributes:
         title: Heading above the board.
         board: The position.
-        about: The information in the title as JSON data.
-        answer: Function that rates a legal direction. The function raises `StorageError` if the
-            answer cannot be saved.
+        about: JSON data equivalent to `title`.
+        answer: Rates a legal direction. Raises `StorageError` if the answer cannot be saved.
         goal: Goal of the drill, shown when the drill starts, or an empty string.
     """
 
@@ -79,7 +78,7 @@ class DrillEnd:
 
     Attributes:
         text: The message.
-        about: The information in the message as JSON data, or None.
+        about: JSON data equivalent to `text`, or None.
         board: The final board, if any.
     """
 
@@ -89,8 +88,8 @@ class DrillEnd:
 
 
 Drill = Iterator[Prompt | DrillEnd]
-"""An iterator over prompts. Each prompt is answered before the next prompt is requested, and a
-`DrillEnd` may follow the last prompt.
+"""The prompts of a drill, optionally followed by a `DrillEnd`. The player must answer each prompt
+before the next prompt is requested.
 """
 
 
@@ -328,7 +327,7 @@ class PracticeRun:
 
     @property
     def board(self) -> Board | None:
-        """The current board or, after the last prompt, the final board of the drill, if any."""
+        """The board to show, or None if the drill has ended without a final board."""
         return self._current.board
 
     @property
@@ -341,7 +340,7 @@ class PracticeRun:
 
     @property
     def rows(self) -> list[DirectionRow]:
-        """The legal directions with their values, best first, or nothing until the player moves."""
+        """The legal directions with their values, best first. Empty until the player moves."""
         answer = self.answer
         return rows_of(answer.move, answer.unit, played=answer.move.played) if answer else []
 

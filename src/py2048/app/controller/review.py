@@ -1,7 +1,7 @@
-"""`GameReview`, which prepares the review of a game for a screen.
+"""The review of a game, prepared for a screen.
 
-A review contains the moves that have been judged and the currently selected move. The class also
-prepares sentences, labels and a graph, so screens only contain drawing code.
+`GameReview` holds the judged moves and the selected move. It also prepares sentences, labels and a
+graph, so screens only contain drawing code.
 """
 
 from __future__ import annotations
@@ -53,8 +53,7 @@ class GraphColumn(NamedTuple):
         height: Height of the column in pixels or cells, or 0 if none of its moves has been judged
             yet.
         grade: Grade of the worst mistake in this column, or None if there is none.
-        next_height: Height for the chance of reaching the second goal, or 0 if the review has no
-            goals.
+        next_height: Height of the line for the second goal, or 0 if the review has no goals.
     """
 
     height: int
@@ -177,7 +176,7 @@ class GameReview:
         error: The reason why the review failed, as one line.
         note: Text shown after the summary, or an empty string.
         frame: Current step of "Show me", if it is running.
-        is_retrying: Whether the best move is hidden while the player looks for a better move.
+        is_retrying: Whether the player is retrying the move, with the best move hidden.
         changed: Callback, called whenever more moves have been judged.
         levels: Function that returns a dialog for choosing a level. After the player has chosen a
             level, the game is judged again.
@@ -312,7 +311,7 @@ class GameReview:
         self.index = min(max(index, 0), len(self) - 1)
 
     def go(self, name: str) -> None:
-        """Perform an action of `REVIEW_ACTIONS` that does not leave the review."""
+        """Perform one of the `REVIEW_ACTIONS`, except those that leave the review."""
         if self.is_retrying and name in RETRY_DIRECTIONS:
             self.answer(RETRY_DIRECTIONS[name])
         elif name == "retry":
@@ -345,7 +344,7 @@ class GameReview:
         self.is_retrying, self._has_navigated = is_retrying, True
 
     def answer(self, direction: Direction) -> None:
-        """Try a direction if the player is retrying a mistake."""
+        """Try another direction. Ignored unless the player is retrying a mistake."""
         move = self.move
         if not self.is_retrying or move is None:
             return
@@ -369,7 +368,7 @@ class GameReview:
     # Show me
 
     def _show_me(self) -> None:
-        """Animate a typical continuation after the best move, and another after the played move."""
+        """Animate how the game typically continues after the best and the played move."""
         self._leave_move()
         if self.move:
             self._has_navigated = True
@@ -458,7 +457,7 @@ class GameReview:
 
     @property
     def badge(self) -> str:
-        """Grade and loss of the selected move, as in "Blunder -15 %", if known and not hidden."""
+        """Grade and loss of the move, such as "Blunder -15 %". Empty if unknown or hidden."""
         return badge(self.move) if self.move and not self.is_retrying else ""
 
     @property
@@ -482,7 +481,7 @@ class GameReview:
 
     @property
     def message(self) -> str:
-        """Main text: a caption during "Show me", a question or its answer, or the move's review."""
+        """The main text about the selected move or the current step of "Show me"."""
         if self.frame:
             return self.frame.text
         if self.is_retrying:
@@ -563,8 +562,8 @@ class GameReview:
     def graph(self, width: int, height: int) -> list[GraphColumn]:
         """Return a graph of the best move's value over the game.
 
-        The vertical axis spans 0 to 1 for probabilities, and the range of this game's values for
-        points.
+        Probabilities are drawn on a scale from 0 to 1. Points are scaled to the range of values in
+        this game.
 
         Args:
             width: Number of columns for the whole game.
