@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from py2048.app.session import Session
 
 # The thread that created a Tk object must also free it, but the garbage collector may run in any
-# thread. Closed windows are therefore kept until the process exits.
+# thread. This list keeps closed windows alive until the process exits.
 _closed_windows: list[GameWindow] = []
 
 NO_TKINTER = N_(
@@ -58,8 +58,7 @@ def run(
 
     Args:
         open_session: Opens a session after the first frame. The session is closed with the window.
-            If the function raises `StorageError`, the window shows a warning and the game is not
-            saved.
+            If opening raises `StorageError`, the window shows a warning and does not save the game.
         state_file: The file with the window's geometry, theme and language.
         options: See `ScreenOptions`.
 

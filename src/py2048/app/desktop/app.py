@@ -1,4 +1,4 @@
-"""`DesktopApp`, which shows the controller's game in a window with menus and dialogs."""
+"""Desktop application with menus and dialogs, driven by the screen controller."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ MOUSE_HELP = (
 
 
 def text_of(event: events.Event) -> str:
-    """Return the message for an event, or "" if the board shows everything."""
+    """Return the message for an event, or "" if no message is needed."""
     if isinstance(event, events.GameStarted):
         keys = _("Arrow keys move. Press ? for a hint, F1 for all keys.")
         return _("Game resumed") if event.resumed else keys

@@ -308,9 +308,9 @@ class CanvasBoard(tk.Canvas):
         return self._photo((value, step), draw)
 
     def _photo(self, key: Hashable, draw: Callable[[], Image.Image]) -> tk.PhotoImage:
-        """Return an image from the cache, or draw the image if it is missing.
+        """Return a cached image, drawing it first if necessary.
 
-        The cache can be cleared at any time, because `_drawn` keeps the images on the canvas alive.
+        Clearing the cache does not affect images on the canvas, which `_drawn` keeps alive.
         """
         if key not in self._photos:
             if self.cells and len(self._photos) * self.cells.cell**2 > MAX_CACHED_PIXELS:

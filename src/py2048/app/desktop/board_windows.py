@@ -113,7 +113,7 @@ class ReviewWindow(Dialog):
     def _add(
         self, card: tk.Misc, name: str, kind: str, colour: str = "ink", fit: str = "wrap"
     ) -> Text:
-        """Add a label to a card, and register the label as `name` for updates."""
+        """Add a label to a card, and store it in `_texts` under `name`."""
         self._texts[name] = Text(card, "", kind, colour, "panel", fit)
         return self._texts[name]
 
@@ -223,7 +223,6 @@ class ReviewWindow(Dialog):
         self._left.grid(row=0, rowspan=5, column=0, columnspan=2, sticky="nsew", padx=(0, gap))
         self._bar.grid(in_=holder, row=0, column=0, sticky="n", pady=margin)
         self.view.grid(in_=holder, row=0, column=1, sticky="n", padx=(0, gap * (not is_wide)))
-        # The card of the game comes first, then the card of the move.
         for row, part in enumerate((self._game_card, self._move_card, self._navigation)):
             part.grid_forget()
             part.grid(row=row, **(below if row else beside))
@@ -275,7 +274,7 @@ class ReviewWindow(Dialog):
             self.after(round(1000 * FRAME_S), lambda: self._advance(frame))
 
     def _advance(self, frame: Frame) -> None:
-        """Show the next step of "Show me", unless the player has left `frame`."""
+        """Show the next step of "Show me" if `frame` is still the current step."""
         if self.review.frame is frame:
             self.review.advance()
             self._show()
@@ -313,7 +312,7 @@ class ReviewWindow(Dialog):
             start += count / judged
 
     def _draw_graph(self, graph: Graph) -> None:
-        """Draw the chances of the judged moves, a dot for each mistake, and a cursor."""
+        """Draw the best move's chances over the game, with dots at mistakes and a cursor."""
         review, theme, width = self.review, self.look.theme, graph.winfo_width()
         graph.begin(1, {0: "", 0.5: "", 1: ""})
         bottom = graph.y(0)
@@ -381,7 +380,7 @@ class PracticeWindow(Dialog):
 
 
 REPLAY_SPEEDS = SPEEDS[:-1]
-"""Replay speeds in turns per second. The autoplay speed without animation is excluded."""
+"""Replay speeds in turns per second. Full speed, which has no animation, is omitted."""
 
 
 class ReplayWindow(Dialog):
@@ -450,7 +449,7 @@ class ReplayWindow(Dialog):
     # Navigation
 
     def go(self, name: str) -> None:
-        """Perform an action of `REVIEW_ACTIONS`. Actions that need a review have no effect."""
+        """Perform one of the `REVIEW_ACTIONS`. Actions that need a review are ignored."""
         index, last = self.replay.index, len(self.replay)
         jumps = {"page_back": index - PAGE, "page_forward": index + PAGE, "first": 0, "last": last}
         if name in jumps:

@@ -1,7 +1,7 @@
 """Desktop dialogs for questions, lists, tables, files, custom rules and the board editor.
 
-Functions that open a dialog return immediately. The dialog later calls a function with the player's
-answer. Only the system's file dialogs block.
+Functions that open a dialog return immediately, and the dialog passes the player's answer to a
+callback. Only the system's file dialogs block.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class Dialog(tk.Toplevel):
         action()
 
     def add_text(self, text: str = "", colour: str = "ink", *, below: bool = False) -> Text:
-        """Append a label at the top of the free space or, with `below`, at the bottom."""
+        """Append a label, at the bottom of the dialog if `below` is true."""
         wrap = round(WRAP_WIDTH * self.look.unit)
         label = Text(self.body, text, "small", colour, wraplength=wrap)
         label.pack(side="bottom" if below else "top", fill="x")
@@ -266,9 +266,8 @@ def ask_file(root: tk.Tk, title: str, kind: FileKind, name: str | None = None) -
         root: The main window.
         title: Title of the dialog.
         kind: The file type.
-        name: Suggested name if the program will write the file, or `None` if it will read the file.
-            The system asks before replacing a file, but only if the typed name includes the
-            extension.
+        name: Suggested name for a file to write, or `None` to choose a file to read. The system
+            asks before replacing a file, but only if the typed name includes the extension.
     """
     from tkinter import filedialog
 
@@ -438,10 +437,10 @@ class BoardEditor:
         self.board = self._uncropped = Board.empty(*self.board.shape)
 
     def resize(self, rows: int, columns: int) -> None:
-        """Crop the board, or add empty cells, at the right and at the bottom.
+        """Crop or extend the board at its right and bottom edges.
 
-        Cropped tiles reappear if the board grows again before any tile is changed. This matters
-        because a player who types the size ``10`` first enters the size ``1``.
+        Cropped tiles return if the board grows again before the next edit. Otherwise, typing the
+        size ``10`` would lose tiles as soon as ``1`` is entered.
 
         Raises:
             BoardError: If the size is invalid.

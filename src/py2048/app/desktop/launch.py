@@ -1,4 +1,4 @@
-"""`GameWindow`, which draws its first frame before the store is opened."""
+"""The game window, which draws its first frame before the store is opened."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ class GameWindow:
             return
         # An open Tk file dialog would outlive the window. Setting this variable closes it.
         self.root.setvar("::tk::Priv(selectFilePath)", "")
-        self.root.after(1, self.close)  # not `after_idle`, which may run during layout
+        self.root.after(1, self.close)  # `after_idle` might run during layout
 
     def close(self) -> None:
         """Close the window and cancel its timers."""
@@ -248,7 +248,7 @@ def _scale(root: tk.Tk) -> float:
 
 
 def _on_screen(root: tk.Tk, width: float, height: float) -> tuple[int, int]:
-    """Limit a window's size so that it fits the screen beside the title bar and the task bar."""
+    """Limit a window's size, leaving room for its title bar and the taskbar."""
     max_width, max_height = root.winfo_screenwidth() * 0.96, root.winfo_screenheight() * 0.9
     return round(min(max_width, width)), round(min(max_height, height))
 

@@ -1,4 +1,4 @@
-"""Statistics of finished games, and a window that shows the statistics."""
+"""Statistics window for finished games."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ class Look:
             paint()
 
     def _register(self, name: str, paint: Callable[[], object]) -> str:
-        """If `name` is new, call `paint` now and after every theme change. Return `name`."""
+        """Call `paint` now and after theme changes, once per name. Return `name`."""
         if name not in self._paint_functions:
             self._paint_functions[name] = paint
             paint()
@@ -107,7 +107,7 @@ class Look:
         return self._register(name, lambda: create("-data", encode(draw())))
 
     def icon(self, name: str, colour: str = "ink", background: str = "") -> str:
-        """Return the image of an icon, faded into `background` if given, as on disabled buttons."""
+        """Return an icon's image, faded into `background` if one is given."""
 
         def draw() -> Image.Image:
             ink = self.colour(colour)
@@ -170,7 +170,7 @@ class Look:
 
         Args:
             background: Name of the theme colour behind the button.
-            kind: "primary", "plain", "danger" or "ghost". "ghost" has the colour behind the button.
+            kind: "primary", "plain", "danger" or "ghost". A ghost button has no background colour.
         """
         room, radius = self.px(Button.RING_PADDING), self.px(RADIUS["button"])
         style = f"{background}.{kind}.TButton"
@@ -222,8 +222,8 @@ class Text(ttk.Label):
     Args:
         parent: The parent widget.
         text: The text.
-        kind: Name of a font in `FONTS`. With `fit="line"`, this may be a list of names separated by
-            spaces. The label then uses the first font in which the text fits.
+        kind: Name of a font in `FONTS`. With `fit="line"`, several names separated by spaces are
+            tried in order until the text fits.
         colour: Name of the text colour in the theme.
         background: Name of the background colour in the theme.
         fit: "wrap" to wrap lines, "line" to truncate to one line, or "" to keep the natural size.
@@ -254,7 +254,7 @@ class Text(ttk.Label):
         return str(self["text"])
 
     def show(self, *versions: str) -> None:
-        """Show the first of several versions of a text that fits into the label's width."""
+        """Show the first version of a text that fits into the label."""
         if versions != self._versions:
             self._versions = versions
             self.configure(text=versions[0])
@@ -378,7 +378,7 @@ class Button(ttk.Button):
         parent: The parent widget.
         text: The text or tooltip.
         command: Called when the button is pressed.
-        kind: "primary", "plain", "danger" or "ghost". "ghost" has the colour behind the button.
+        kind: "primary", "plain", "danger" or "ghost". A ghost button has no background colour.
         icon: Name of an icon in `py2048.presentation.board_image.LINES`.
         background: Name of the theme colour behind the button.
         has_text: Whether the text is shown beside the icon.
@@ -597,7 +597,7 @@ CLASSIC_WIDGETS = {
 
 
 def _options(look: Look, text: str) -> dict[str, str]:
-    """Parse options such as ``background=panel`` and look up their colours."""
+    """Parse options such as ``background=panel``, and look up each theme colour."""
     pairs = (each.split("=") for each in text.split())
     return {option: look.colour(name) for option, name in pairs}
 

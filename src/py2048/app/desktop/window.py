@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 # Unscaled pixels.
 MIN_WIDTH, MIN_HEIGHT = 320, 300
 STRIP_WIDTH, NARROW_WIDTH, MIN_COLUMN_WIDTH = 280, 480, 304
-"""Widths of the strip with the scores and buttons.
+"""Widths of the strip that contains the scores and buttons.
 
-Beside the board, the strip has the width `STRIP_WIDTH`. Above the board, the strip is at least
-`MIN_COLUMN_WIDTH` wide. Strips below `NARROW_WIDTH` have a compact design.
+A strip beside the board is `STRIP_WIDTH` wide. A strip above the board is at least
+`MIN_COLUMN_WIDTH` wide. Strips narrower than `NARROW_WIDTH` have a compact layout.
 """
 
 MIN_SCORE_WIDTH, MAX_RESULT_WIDTH = 124, 460
-"""Minimum width of the score beside its label, and maximum width of the result overlay."""
+"""Minimum width of a score, and maximum width of the result overlay."""
 
 TOOLS = (
     ("undo", N_("Undo"), "undo"),
@@ -40,7 +40,7 @@ TOOLS = (
     ("new", N_("New"), "new"),
     ("more", N_("More"), "more"),
 )
-"""Actions, labels and icons of the strip's buttons."""
+"""Actions, labels and icons of the toolbar buttons."""
 
 BUTTON_FITS: Any = (15, "left", 10, 12), (13, "left", 8, 8), (13, "text", 6, 10), (11, "text", 2, 7)
 """Font size, icon position and padding of buttons. The first combination that fits is used."""
@@ -68,7 +68,7 @@ class MainWindow:
 
     Attributes:
         look: The styles.
-        result: The result for the overlay, which is set before the overlay appears.
+        result: The result for the overlay, even before the overlay appears.
     """
 
     def __init__(
@@ -107,7 +107,7 @@ class MainWindow:
             self.lay_out()
 
     def lay_out(self) -> None:
-        """Place the strip beside or above the board, so that the board is as large as possible."""
+        """Place the strip beside or above the board, whichever makes the board larger."""
         width, height, margin = self.root.winfo_width(), self.root.winfo_height(), self.board.margin
         if min(width, height) < 100:
             return
@@ -168,7 +168,7 @@ class MainWindow:
 
     @property
     def message(self) -> str:
-        """The displayed notice, or the message if there is no notice."""
+        """The displayed text: the notice if there is one, otherwise the last message."""
         return self.notice.text or self.line.text
 
     # Buttons, coach and result
@@ -294,7 +294,7 @@ class ScoreHeader(ttk.Frame):
         self._show_line()
 
     def show_coach(self, facts: tuple[str, ...]) -> None:
-        """Show facts from the coach instead of facts about the game."""
+        """Show the coach's facts, or facts about the game if `facts` is empty."""
         self._coach = facts
         self._show_line()
 
@@ -322,7 +322,7 @@ class ScoreHeader(ttk.Frame):
 
 
 def _shortenings(parts: Sequence[str]) -> Iterator[str]:
-    """Yield the text of all parts, then the text without the last part, and so on."""
+    """Yield progressively shorter texts by dropping parts from the end."""
     for count in range(len(parts), 0, -1):
         yield " · ".join(parts[:count])
 
