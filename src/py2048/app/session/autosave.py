@@ -1,10 +1,9 @@
 """Autosave: writes a session's changes in the background, so that play never waits for a disk.
 
 `StoreAutosave` passes each change to the thread of a `BackgroundWriter`, which retries every write
-until it succeeds. The player's thread waits at most `WRITE_WAIT_S` seconds for the write, and then
-reports the change as unsaved. All other changes are on disk. While the store is locked, full or
-unreachable, the game continues and `unsaved` gives the reason. All changes are saved when the store
-works again.
+until it succeeds. A move blocks for at most `WRITE_WAIT_S` seconds before it is reported as
+unsaved. All other changes are on disk. While the store is locked, full or unreachable, the game
+continues and `unsaved` gives the reason. All changes are saved when the store works again.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ READ_TIMEOUT_S = 2.0
 CLOSE_TIMEOUT_S = 3.0
 RETRY_S = 0.5
 
-# Time without changes after which a finished game is assumed to be closed on all screens.
+# A finished game that has not changed for this long is assumed to be closed on all screens.
 ORPHAN_MIN_AGE = timedelta(minutes=10)
 
 FORKED = (
@@ -52,8 +51,8 @@ _last_update = attrgetter("updated")
 class _BufferedGame:
     """The latest state of a game, and the changes that the store has not acknowledged yet.
 
-    The player's thread calls `add`. All other methods that change the object are called by the
-    writer thread.
+    The player's thread calls `add`, and the writer thread calls all other methods that modify the
+    object.
 
     Args:
         saved: The game's initial state.
@@ -63,7 +62,7 @@ class _BufferedGame:
         id: Id in the store.
         revision: Revision in the store.
         turns: Code of each turn, including undone turns at the end.
-        is_write_uncertain: Whether the store may have stored a change although the write failed.
+        is_write_uncertain: Whether a failed write may still have reached the store.
     """
 
     def __init__(self, saved: SavedGame, *, is_stored: bool) -> None:
@@ -75,7 +74,7 @@ class _BufferedGame:
         self.is_write_uncertain = False
 
     def add(self, change: GameChange) -> None:
-        """Apply a change and queue it, at a cost proportional to the number of new turns."""
+        """Apply a change and queue it, in time proportional to the number of new turns."""
         with self._lock:
             self._changes.append(change)
             if change.turns:
@@ -89,8 +88,8 @@ class _BufferedGame:
     def snapshot(self) -> SavedGame:
         """Return the game as the store will contain it after all pending writes.
 
-        The snapshot has the revision of the last pending change, so that a resumed game continues
-        with the next revision.
+        The snapshot's revision includes pending changes, so that a resumed game continues with the
+        next revision.
         """
         with self._lock:
             turns, millis, saved = tuple(self.turns), tuple(self._millis), self._latest
@@ -98,10 +97,10 @@ class _BufferedGame:
             return replace(saved, id=self.id, revision=revision, turns=turns, millis=millis)
 
     def pending(self, until: int) -> tuple[int, GameChange | None]:
-        """Return the number of pending changes, and one change that combines all of them.
+        """Merge the pending changes, and return their number and the merged change.
 
         Args:
-            until: Last revision to include. Later changes are written by a later job.
+            until: Last revision to include.
         """
         with self._lock:
             changes = tuple(each for each in self._changes if each.revision <= until)
@@ -121,12 +120,12 @@ class _BufferedGame:
             self.revision, self.is_stored, self.is_write_uncertain = revision, True, False
 
     def reconcile(self, stored: SavedGame | None) -> bool:
-        """Adopt the stored revision if this session wrote it, or else fork the game.
+        """Adopt the stored revision if this session wrote it, otherwise fork the game.
 
         A forked game gets a new id and is written to the store as a whole.
 
         Returns:
-            True if the session adopted the stored revision, and False if it forked the game.
+            False if the game was forked.
         """
         with self._lock:
             now, was_uncertain = self.snapshot(), self.is_write_uncertain
@@ -183,8 +182,8 @@ class StoreAutosave:
     def begin(self, game: TrackedGame, saved: SavedGame | None = None) -> None:
         """Start saving a game. A new game is stored with its first turn.
 
-        A new game that is already over, such as a copy of a record, is not stored until the game
-        changes.
+        A game that is already over, such as a copy of a record, is not stored until the player
+        changes it.
         """
         if saved is not None:
             unsaved = (buffer for buffer in self._unsaved() if buffer.id == saved.id)
@@ -201,7 +200,7 @@ class StoreAutosave:
             self.save(game)
 
     def save(self, game: TrackedGame) -> None:
-        """Write the game's changes now, or later when the store accepts writes.
+        """Save the game's changes, retrying later if the store is unavailable.
 
         A finished game becomes a record immediately. Undoing the game's last move deletes the
         record.
@@ -289,8 +288,7 @@ class StoreAutosave:
     def best_score(self, rules: str) -> int:
         """Return the best score under these rules, without games that a computer played.
 
-        The result includes games in progress and games that are not saved yet, except the current
-        game.
+        The result includes unfinished and unsaved games, but not the current game.
 
         Raises:
             StorageError: If the store cannot be read.
@@ -365,7 +363,7 @@ class StoreAutosave:
             buffer.acknowledge(count, change.revision)
 
     def _reconcile(self, buffer: _BufferedGame) -> None:
-        """Reconcile the buffer with the store, which has a different revision of the game."""
+        """Resolve a revision conflict between the buffer and the store."""
         if not buffer.reconcile(self._store.games.find(buffer.id)):
             self.notices.append(FORKED)
 
@@ -433,7 +431,7 @@ class BackgroundWriter:
             self._thread.start()
 
     def wait(self, timeout_s: float) -> None:
-        """Wait for all jobs, or return immediately if a job is already late."""
+        """Wait for all jobs. Return immediately if a job is already late."""
         with self._changed:
             self._timeout_s = timeout_s
             if not self._changed.wait_for(lambda: self.unsaved or not self._jobs, timeout_s):
@@ -451,8 +449,8 @@ class BackgroundWriter:
         """Finish the pending jobs and stop.
 
         Args:
-            timeout_s: Seconds to wait if a job is already late. If no job is late, the method waits
-                up to five times as long, because the machine may just be busy.
+            timeout_s: Seconds to wait if a job is already late. Otherwise, `close` waits up to five
+                times as long, because the machine may just be busy.
 
         Raises:
             StorageError: If jobs are still unfinished after the time limit. These jobs are dropped.
@@ -478,8 +476,8 @@ class BackgroundWriter:
             start = monotonic()
             errors = [*filter(None, starmap(self._run_job, jobs))]
             with self._changed:
-                # Jobs that were queued while the store was slow do not count as late if this batch
-                # was fast.
+                # If this batch was fast, the remaining jobs only waited for a slow store and are
+                # not late.
                 is_slow = self.unsaved and monotonic() - start > self._timeout_s
                 reason = errors[0] if errors else self._no_answer if is_slow else ""
                 self.unsaved = reason if self._jobs else ""
@@ -490,7 +488,7 @@ class BackgroundWriter:
     def _run_job(self, key: Hashable, job: Job) -> str:
         """Run a job, unless a later job has replaced it. Return an error message or ``""``."""
         with self._changed:
-            if self._jobs.get(key) is not job:  # a later job writes the newer state
+            if self._jobs.get(key) is not job:
                 return ""
         try:
             job()

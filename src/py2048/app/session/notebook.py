@@ -28,7 +28,7 @@ REACH = 300
 the stronger side wins 85 % of the time.
 """
 LEVEL_SOURCE = "level"
-"""First word of `source` if the values are chances at a level. The name of the level follows."""
+"""First word of a mistake's `source` if its values are chances at a level, whose name follows."""
 
 MAX_MISTAKES_PER_GAME = 20
 
@@ -188,9 +188,9 @@ class PuzzleBook:
     def next(self, low: int = 0, high: int = MAX_RATING, kind: ReasonKind | None = None) -> Puzzle:
         """Return a puzzle whose rating is close to the player's rating.
 
-        The result is the unanswered puzzle with the closest rating. If the player has answered all
-        puzzles in the given range, or within `REACH` of their rating, the result is the puzzle with
-        the oldest answer.
+        Unanswered puzzles come first, starting with the closest rating. If all puzzles in the given
+        range have been answered, the puzzle with the oldest answer is repeated. Without a given
+        range, puzzles within `REACH` of the player's rating are preferred.
 
         Args:
             low: Minimum initial rating of the puzzle.

@@ -1,4 +1,4 @@
-"""`Session`, which contains everything that players can do on any screen."""
+"""The session API, which every screen uses."""
 
 from __future__ import annotations
 
@@ -70,10 +70,10 @@ def is_by_computer(record: Record) -> bool:
 class Session:
     """A player's current game and best score, and every action that the player can take.
 
-    Methods return a sequence of `py2048.presentation.events`, and pass each change to autosave
-    before they return. If the store fails, play continues, and a `StorageFailed` or `SavingChanged`
-    event reports the failure. Methods with other return values queue their events. The next method
-    that returns events also returns the queued events.
+    Methods return a sequence of `py2048.presentation.events` and pass each change to autosave. If
+    the store fails, play continues, and a `StorageFailed` or `SavingChanged` event reports the
+    failure. A method that returns another value queues its events for the next method that returns
+    events.
 
     Args:
         autosave: Saves games, records, scores and settings. By default, nothing is saved, and
@@ -86,7 +86,8 @@ class Session:
         best: Best score under these rules in games without computer moves, including the current
             game. Read-only.
         best_before: Best score of the player's other games. Read-only.
-        is_continued: Whether the game continues a record. If so, it sets no best score. Read-only.
+        is_continued: Whether the game continues a record, which excludes it from best scores.
+            Read-only.
         paces: The player's best times to milestones, by tile, or None until they are needed.
         version: Incremented whenever the position changes, which makes older hints stale.
             Read-only.
@@ -162,7 +163,7 @@ class Session:
         return self._set_game(TrackedGame(game))
 
     def resume(self, rules: Rules | None = None) -> tuple[Event, ...]:
-        """Resume the last unfinished game, whatever its rules unless `rules` is given.
+        """Resume the last unfinished game under `rules` or, by default, under any rules.
 
         Returns:
             The events, or none if no game can be resumed. If the game cannot be read, a
@@ -210,7 +211,7 @@ class Session:
         return self._set_game(game)
 
     def reset_best(self, best: int) -> None:
-        """Set the best score to `best`, or to a higher current score that is eligible."""
+        """Set the best score to `best`, unless the current score is eligible and higher."""
         self.best = self.best_before = self._best_scores[self._rules_text] = best
         self._update_best()
 
@@ -233,7 +234,7 @@ class Session:
         return self._set_game(game)
 
     def _set_game(self, game: TrackedGame, saved: SavedGame | None = None) -> tuple[Event, ...]:
-        """Replace the current game. For a stored game, `saved` is the game's stored state."""
+        """Replace the current game. `saved` is the game's stored state, if any."""
         autosave, previous, text, stored = self._autosave, self._current, str(game.game.rules), None
         self._current, self.game, self._rules_text = game, game.game, text
         self._won, self.is_continued, self.paces = self.game.has_won, game.is_continued, None
@@ -241,7 +242,7 @@ class Session:
             autosave.release(previous)
             autosave.begin(game, saved)
             stored = self._try_read(lambda: autosave.best_score(text))
-        # The scores in memory include games that are still in progress, even the game itself.
+        # Scores in memory cover games in progress, including this game.
         self.reset_best(self._best_scores.get(text, 0) if stored is None else stored)
         self.version += 1
         board, score, is_resumed = self.game.board, self.game.score, saved is not None
@@ -285,7 +286,7 @@ class Session:
         return self._take_events()
 
     def undo(self) -> tuple[Event, ...]:
-        """Undo the last turn, and return an `Undone` event, or nothing if there are no turns."""
+        """Undo the last turn and return an `Undone` event, if there is a turn to undo."""
         turn = self._current.undo()
         if turn is None:
             return ()
@@ -340,10 +341,10 @@ class Session:
         )
 
     def show_hint(self, hint: Hint) -> tuple[Event, ...]:
-        """Count a hint from a worker and return a `Hinted` event. Ignore a stale hint."""
+        """Count a hint and return a `Hinted` event. Stale hints are ignored."""
         if hint.version != self.version:
             return ()
-        # Do not count the final hint again after a preliminary hint for the same position.
+        # A final hint does not count again after a preliminary hint for the same position.
         was_counted = self._counted_hint[0] == hint.version
         if not (was_counted and (hint.judged or self._counted_hint[1] == hint.player)):
             self._current.count_hint()
@@ -409,7 +410,7 @@ class Session:
         return hint_player(self.rules, self.game.board)
 
     def get_player(self, player: Player | str | None = None) -> Player:
-        """Return a player. If a spec is given, the player is created and cached.
+        """Return a player, creating and caching it if `player` is a spec.
 
         Raises:
             PlayerError: If the player does not exist.
@@ -505,8 +506,8 @@ class Session:
     def race(self) -> list[Milestone]:
         """Return the current game's milestones, with the player's best times before this game.
 
-        The best times are loaded on the first call. If the first call is late in a game, the best
-        times may include times from the same game.
+        The best times are loaded on the first call. If that call comes late in a game, they may
+        include times from the same game.
         """
         if self.paces is None:
             text, none = self._rules_text, dict[int, Pace]()
@@ -611,8 +612,7 @@ class Session:
     def check_saving(self) -> tuple[Event, ...]:
         """Update the saving state, and return all pending events, including `SavingChanged`.
 
-        Every method that changes the game also returns the pending events. Screens call this method
-        repeatedly while changes are unsaved.
+        Screens call this method repeatedly while changes are unsaved.
         """
         self._poll_saving()
         return self._take_events()
@@ -637,7 +637,7 @@ class Session:
             return None
 
     def _keep_change(self) -> None:
-        """Save the new position, and update the best score and the version."""
+        """Save the game after a change, and update the best score."""
         self._update_best()
         self.version += 1
         self._save()
@@ -683,8 +683,8 @@ def open_session(
         url: URL of the store.
         owner: Owner of the games.
         player: Player name for records.
-        finalize: Whether to create records of finished games whose process has exited. Read-only
-            callers pass False, because another window may still show the game.
+        finalize: Whether to create records of finished games whose process has exited. Pass False
+            for read-only access, because another window may still show such a game.
 
     Raises:
         StorageError: If the store cannot be opened.

@@ -1,4 +1,4 @@
-"""`TrackedGame`, which tracks help and thinking times in a game, and `Replay`, a record browser."""
+"""Games that record help and thinking times, and a browser for recorded games."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ HUMAN_CATEGORIES = ("plain", "assisted")
 
 @dataclass
 class TrackedGame:
-    """A game with thinking times, unsaved changes and the help that its player received.
+    """A game that records thinking times, help and unsaved changes.
 
     Attributes:
         game: The game. Change it only through this class.
@@ -88,8 +88,7 @@ class TrackedGame:
         Args:
             saved: The stored game.
             draws: Source of new tiles. Defaults to a generator with the game's seed.
-            draw_again: Whether to generate the tiles of the saved turns again, and compare the
-                saved tiles with the result.
+            draw_again: Whether to check the saved tiles by generating them again.
 
         Raises:
             StorageError: If the saved turns break the saved rules.
@@ -138,7 +137,7 @@ class TrackedGame:
 
     @property
     def details(self) -> tuple[int, int, bool, bool]:
-        """The data that determines the score category: ``(undos, hints, computer, offline)``."""
+        """Values that decide the score category: ``(undos, hints, computer, offline)``."""
         return self.undos, self.hints, self.computer, self.offline
 
     @property
@@ -160,7 +159,7 @@ class TrackedGame:
     def attempt(
         self, direction: Direction, think_ms: int | None = None, spawn: Spawn | None = None
     ) -> Turn | None:
-        """Try to move. Return the turn, or `None` if the attempt does not count as a turn.
+        """Try to move. Return `None` if the attempt does not count as a turn.
 
         Args:
             direction: Direction to slide.
@@ -229,7 +228,7 @@ class TrackedGame:
         return change
 
     def _extra(self, max_tile: int) -> dict[str, object]:
-        """Return additional data to save, including values without their own database column."""
+        """Return values to save as JSON, because the database has no columns for them."""
         facts = {
             "computer": self.computer, "continued": self.is_continued, "offline": self.offline,
             "player": self.game.player,
@@ -303,7 +302,7 @@ class Replay:
         return self._positions[self.index]
 
     def forward(self) -> Moved | None:
-        """Go forward one turn. Return the event to animate, or `None` at the end."""
+        """Go forward one turn. Return the event for the animation, or `None` at the end."""
         before, after = self.position, self.seek(self.index + 1)
         if after is before or after.turn is None:
             return None
@@ -311,7 +310,7 @@ class Replay:
         return Moved(before.board, after.turn, after.board, points, after.score)
 
     def back(self) -> Undone | None:
-        """Go back one turn. Return the event to animate, or `None` at the start."""
+        """Go back one turn. Return the event for the animation, or `None` at the start."""
         before, after = self.position, self.seek(self.index - 1)
         if before.turn is None:
             return None
