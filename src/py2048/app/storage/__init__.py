@@ -79,8 +79,7 @@ def open_store(
 def load_store(url: str | PathLike[str] | None = None) -> bool:
     """Import the modules that `open_store` needs, without opening a store.
 
-    Nothing is imported for the player's own store, because this store is never shared and the
-    import is slow.
+    For the player's own store, which is never shared, the slow import is skipped.
 
     Args:
         url: As for `open_store`.

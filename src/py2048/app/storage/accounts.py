@@ -174,8 +174,7 @@ class Accounts(Repository):
     def live_guests(self, guests: Collection[str]) -> set[str]:
         """Return the given accounts that are guests with valid cookies.
 
-        The result includes accounts that do not exist yet, because guests are not stored before
-        their first game.
+        Ids without an account are included, because guests are not stored before their first game.
         """
         is_over = sa.or_(accounts.c.name.is_not(None), accounts.c.generation > 0)
         query = sa.select(accounts.c.id).where(accounts.c.id.in_(guests), is_over)
@@ -252,7 +251,7 @@ class Sessions(Repository):
         self._database.change(sa.delete(sessions).where(sessions.c.owner == owner))
 
     def forget(self, before: str) -> None:
-        """Delete sessions that were last used before a time, except those of programs."""
+        """Delete sessions last used before a given time, except sessions of programs."""
         programs = sa.select(names.c.account).where(names.c.bot_of.is_not(None))
         unused = sessions.c.seen < before, sessions.c.owner.not_in(programs)
         self._database.change(sa.delete(sessions).where(*unused))
@@ -267,7 +266,7 @@ def _add_token(connection: Connection, token: str, owner: str, label: str) -> No
 
 def _take_name(connection: Connection, account_id: str, name: str, **more: str | None) -> None:
     key, looks = name_key(name), lookalike_key(name)
-    try:  # a unique index rejects the second of two concurrent claims
+    try:  # a unique index rejects names that were taken concurrently
         changed = connection.execute(
             sa.update(accounts).where(accounts.c.id == account_id, accounts.c.name.is_(None)),
             {"name": name, "name_key": key},

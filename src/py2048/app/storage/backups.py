@@ -62,7 +62,7 @@ def back_up(store: Store, path: Path, *, replace: bool = True) -> int:
 def back_up_into(store: Store, folder: Path, keep: int) -> tuple[Path, int]:
     """Write a backup to a folder, and delete all but the newest backups in this folder.
 
-    If the backup fails, nothing is deleted. Files with other names are never deleted.
+    If the backup fails, nothing is deleted. Other files in the folder are never deleted.
 
     Args:
         store: Store to back up.
@@ -147,5 +147,5 @@ def _read_rows(connection: Connection, file: IO[str], path: Path) -> int:
 
 
 def _table_of(line: object) -> str | None:
-    """Return the table that a backup line belongs to, or None for the last line."""
+    """Return the table name in a backup line, or None for the last line."""
     return str(line[0]) if isinstance(line, list) else None

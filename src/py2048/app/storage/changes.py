@@ -15,8 +15,8 @@ from py2048.app.storage.schema import games, json_text, milestones, reviews
 from py2048.app.storage.values import GameChange, utc_now
 from py2048.core.errors import StaleGameError, StorageError
 
-# The module uses raw SQL, because at thousands of rows per second SQLAlchemy would take longer than
-# the database.
+# This module uses raw SQL. At thousands of rows per second, SQLAlchemy would take more time than
+# the database itself.
 _COLUMNS = (
     "revision int, length int, position int, score bigint, is_over boolean, undos int, hints int,"
     " extra text, updated text"
@@ -82,8 +82,8 @@ class Changes(Repository):
 def _write(connection: Connection, changes: Sequence[GameChange]) -> bool:
     """Write changes, and return False if any game is stale.
 
-    If several changes were given and the result is False, the caller must roll back. A single stale
-    change writes nothing.
+    If one of several changes is stale, the caller must roll back. A single stale change writes
+    nothing.
     """
     now, on_sqlite = utc_now(), is_sqlite(connection.engine)
     rows = [(*_facts(each), _extra_text(each), now, each.id, each.seen) for each in changes]

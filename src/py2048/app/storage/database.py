@@ -182,8 +182,8 @@ class Database:
         self._file_id_at_open = _file_id(self._file)
         if self.is_sqlite:
             self._reader = engine
-            # Processes poll for SQLite's single write lock. Threads of this process wait for a
-            # Python lock, which needs no polling.
+            # Other processes have to poll for SQLite's single write lock. Threads wait for a Python
+            # lock instead.
             self._write_lock: AbstractContextManager[object] = threading.Lock()
         else:
             # REPEATABLE READ transactions read a consistent snapshot, as SQLite transactions do.
@@ -197,10 +197,10 @@ class Database:
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """Run the thread's reads within the block in a single transaction.
+        """Use a single transaction for all reads of this thread within the block.
 
-        The reads see a consistent snapshot, and are faster than reads in separate transactions. The
-        block must not write.
+        The reads see a consistent snapshot and are faster than in separate transactions. The block
+        must not write.
         """
         with self.read() as connection:
             self._shared.connection = connection
@@ -236,7 +236,7 @@ class Database:
         return next(iter(self.all(kind, query, **values)), None)
 
     def all(self, kind: Callable[..., T], query: sa.Select[Any], **values: object) -> list[T]:
-        """Return the rows of a query, converting each row by calling `kind` with its columns."""
+        """Return the rows of a query, passing the columns of each row to `kind`."""
         return [kind(**row._mapping) for row in self.rows(query, **values)]
 
     def rows(self, query: sa.Select[Any], **values: object) -> Sequence[Row[Any]]:
@@ -298,7 +298,7 @@ class Repository:
         self._database = database
 
 
-# Upserts, whose syntax depends on the dialect
+# Upserts (dialect-specific SQL)
 
 
 @lru_cache
@@ -343,8 +343,8 @@ def insert_new(dialect: Dialect, table: sa.Table) -> Insert:
 
 
 def lock_rows(connection: Connection, column: sa.Column[Any], values: Collection[object]) -> None:
-    """Lock the rows whose column has one of these values until the transaction ends."""
-    # In both databases, an UPDATE statement locks its rows, even if it changes no value.
+    """Lock all rows with these values in a column until the transaction ends."""
+    # In both databases, an UPDATE locks its rows even if no value changes.
     connection.execute(sa.update(column.table).where(column.in_(values)).values({column: column}))
 
 
@@ -371,7 +371,7 @@ _ERROR_TEXTS = {
     "forbidden": "{name} denies access ({why}); ask its administrator for permission",
     "unreachable": "cannot reach {name} ({why}); start the database server or correct"
     " PY2048_DATABASE_URL",
-    # The following errors affect a single operation instead of the whole store.
+    # These errors concern a single operation rather than the whole store.
     "value": "{name} cannot store this value ({why}); nothing was changed",
     "": "{name} reports: {why}; nothing was changed",
 }

@@ -30,9 +30,8 @@ _DELETE = sa.delete(games).where(games.c.id == sa.bindparam("id"))
 class SavedGames(Repository):
     """The games in progress.
 
-    Each game has a revision, which every change increments. Each write contains the last revision
-    that the writer has seen. If another process has changed the game in the meantime, the write is
-    rejected, so that no moves are lost.
+    Every change increments the game's revision. A write must name the revision that it is based on.
+    If another process has changed the game, the write is rejected, so that no moves are lost.
     """
 
     def add(self, game: SavedGame) -> None:
@@ -122,7 +121,7 @@ class SavedGames(Repository):
 
 
 def lock_game(connection: Connection, game_id: str, revision: int) -> Row[Any] | None:
-    """Lock a game until the transaction ends. Return its row, or `None` if it is missing.
+    """Lock a game until the transaction ends, and return its row if it exists.
 
     Raises:
         StaleGameError: If another process has changed the game.
@@ -137,7 +136,7 @@ def lock_game(connection: Connection, game_id: str, revision: int) -> Row[Any] |
 
 
 def remove_game(connection: Connection, game_id: str, revision: int) -> Row[Any] | None:
-    """Lock a game with `lock_game`, and delete the game in the same transaction."""
+    """Lock a game with `lock_game` and delete it in the same transaction."""
     game = lock_game(connection, game_id, revision)
     connection.execute(_DELETE, {"id": game_id})
     return game

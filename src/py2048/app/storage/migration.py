@@ -38,7 +38,7 @@ def bring_up_to_date(engine: Engine, name: str) -> None:
         if _revision(connection) == schema.REVISION:
             return
     with engine.execution_options(**{WRITES: True}).begin() as connection:
-        if not is_sqlite(engine):  # on SQLite, BEGIN IMMEDIATE has already taken a lock
+        if not is_sqlite(engine):  # BEGIN IMMEDIATE has already locked SQLite
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_ADVISORY_LOCK)))
         revision = _revision(connection)
         if revision is None:
@@ -62,8 +62,8 @@ def bring_up_to_date(engine: Engine, name: str) -> None:
 def _convert_names(connection: Connection) -> None:
     """Convert the tables of revision 0009.
 
-    `lookalike_key` replaces an older comparison of names. If two existing names have the same key,
-    both accounts keep their names, but only the older account gets the key.
+    `lookalike_key` replaces an older comparison of names. If two existing names share a key, both
+    accounts keep their names, but only the older account gets the key.
     """
     for change in (
         "DROP TABLE bot_games",
@@ -120,16 +120,16 @@ _CONVERSIONS: dict[str, Callable[[Connection], object]] = {
 def _use_write_ahead_log(engine: Engine) -> None:
     """Enable write-ahead logging permanently, so that readers do not block the writer.
 
-    Changing the mode requires exclusive access. The function retries, because SQLite does not wait
-    for this access.
+    Changing the mode requires an exclusive lock. SQLite does not wait for this lock, so the
+    function retries.
     """
     deadline = time.monotonic() + TIMEOUT_S
-    # Both PRAGMA statements count as writes, and block commits while the cursor is open.
+    # Both PRAGMA statements count as writes, so an open cursor would block commits.
     with closing(engine.raw_connection()) as raw, closing(raw.cursor()) as cursor:
         while cursor.execute("PRAGMA journal_mode").fetchone()[0] not in ("wal", "memory"):
             try:
                 cursor.execute("PRAGMA journal_mode = WAL")
-                return  # the mode stays unchanged on file systems without shared memory
+                return  # file systems without shared memory do not support WAL
             except sqlite3.OperationalError as error:
                 if error.sqlite_errorname != "SQLITE_BUSY" or time.monotonic() > deadline:
                     raise

@@ -21,7 +21,7 @@ FROM json_array_elements_text(CAST(:messages AS json)) AS message
 
 
 class Notifications(Repository):
-    """Messages on `CHANNEL`, which only PostgreSQL supports.
+    """Sends and receives messages on the PostgreSQL channel `CHANNEL`.
 
     Only processes that are currently listening receive a message.
     """
@@ -39,8 +39,8 @@ class Notifications(Repository):
     def listen(self, timeout_s: float) -> Iterator[str | None]:
         """Yield each received message until the store is closed.
 
-        The iterator also yields `None` when it starts to listen, and after every `timeout_s`
-        seconds without a message.
+        Also yields `None` when listening starts, and after every `timeout_s` seconds without a
+        message.
 
         Raises:
             StorageError: If the connection is lost.

@@ -77,7 +77,7 @@ class OnlineGames(Repository):
         return [(row.score, row.max_tile) for row in self._database.rows(query)]
 
     def day_secret(self, day: str, fresh: str) -> str:
-        """Return the secret of a daily challenge. If none exists, save and return `fresh`."""
+        """Return the secret of a daily challenge, saving `fresh` if there is none yet."""
         secret = self.find_day_secret(day)
         if secret is None:
             with self._database.write() as connection:
@@ -133,8 +133,8 @@ class OnlineGames(Repository):
         """Delete short unfinished games of guests, and then guests who own no data.
 
         Args:
-            before: Time as ISO 8601 in UTC. Unfinished games with fewer than `MIN_GUEST_TURNS`
-                turns are deleted if they were last changed before this time.
+            before: Time as ISO 8601 in UTC. Only games last changed before this time are deleted.
+                Games with fewer than `MIN_GUEST_TURNS` turns count as short.
             spare: Ids of games to keep, because they are open in a room.
             limit: Maximum number of games to delete, oldest first.
         """
@@ -163,8 +163,8 @@ def insert_online_games(connection: Connection, new: Sequence[NewOnlineGame]) ->
     """In the caller's transaction, insert games, their server data and missing accounts.
 
     Returns:
-        False if an account already has a daily game for the same day. A caller that inserts several
-        games must roll back if the result is False, because some rows may have been inserted.
+        False if an account already has a daily game for the same day. Some rows may have been
+        inserted, so a caller with several games must roll back.
     """
     ensure_accounts(connection, {each.game.owner for each in new})
     facts = [{column.name: getattr(each.info, column.name) for column in rounds.c} for each in new]

@@ -59,7 +59,7 @@ class Mistakes(Repository):
     def answer(
         self, mistake: SavedMistake, *, box: int, due: str, is_success: bool, owner: str = "local"
     ) -> None:
-        """Record an attempt at a mistake, and the time of its next repetition."""
+        """Record a practice attempt, and schedule the mistake's next repetition."""
         columns = mistakes.c
         values = {
             "box": box,
@@ -70,7 +70,7 @@ class Mistakes(Repository):
         self._database.change(sa.update(mistakes).where(_matches(owner, mistake)).values(values))
 
     def summaries(self, moment: str, *, last_box: int, owner: str = "local") -> list[ThemeSummary]:
-        """Return statistics about the mistakes with each theme, ordered by theme name."""
+        """Return statistics of the owner's mistakes by theme, ordered by name."""
         columns, count = mistakes.c, sa.func.count
         query = (
             sa.select(
@@ -113,7 +113,7 @@ class PuzzleAnswers(Repository):
     ) -> bool:
         """Save a first answer and the puzzle's new rating.
 
-        A repeated answer only changes the time of the last answer.
+        Answering again only updates the time of the last answer.
 
         Args:
             answer: The answer.

@@ -79,7 +79,7 @@ class Records(Repository):
             category: Score category.
             counts: Whether the score can become the owner's best score.
             think_ms: Total thinking time of a program, for the leaderboard of programs.
-            can_undo: Whether the last move can still be undone, so that the game must be kept
+            can_undo: Whether the player can still undo the last move. If so, the game is kept
                 beside its record.
             offline: Whether a browser chose some of the tiles. Such games are not on leaderboards.
 
@@ -128,8 +128,8 @@ class Records(Repository):
     ) -> list[RecordSummary]:
         """Return summaries of finished games.
 
-        If `owner` and `rules` are given, the query uses an index to find the first games of each
-        category.
+        The query is fastest if both `owner` and `rules` are given, because it can then use an
+        index.
 
         Args:
             rules: Restricts the result to games under these rules.
@@ -229,8 +229,8 @@ def retract_records(connection: Connection, ids: Collection[str]) -> None:
 class Leaderboards(Repository):
     """Stores the best game of each named player. Updated whenever a game ends.
 
-    There is one row per player, leaderboard, rules and period. A page therefore reads at most 100
-    rows from an index, however many games exist. A period is a day, a week or a quarter in UTC, or
+    There is one row per player, leaderboard, rules and period. A leaderboard page therefore reads
+    at most 100 rows, however many games exist. A period is a day, a week or a quarter in UTC, or
     the date of a daily challenge. Quarters are called seasons and are kept forever.
     """
 
@@ -242,8 +242,8 @@ class Leaderboards(Repository):
             rules: Rules as text.
             period: ``day``, ``week`` or ``season`` for the current period in UTC, ``ever``, a
                 season such as ``2048-Q1``, or the date of a daily challenge such as ``2048-01-31``.
-                The leaderboard of a daily challenge excludes accounts created on that day or later,
-                because their owners may already know the tiles from another account.
+                Leaderboards of daily challenges exclude accounts created on that day or later.
+                Their owners may already know the tiles from another account.
         """
         query = _board_query(category, rules, period).order_by(*_LEADERS).limit(100)
         return self._database.all(RecordSummary, query)
@@ -253,8 +253,7 @@ class Leaderboards(Repository):
     ) -> tuple[int, RecordSummary] | None:
         """Return an account's place and game on a leaderboard, or None for an unlisted account.
 
-        Places are counted up to `MAX_PLACE`, and all accounts below `MAX_PLACE` share the next
-        place. The arguments are those of `top`.
+        All accounts below place `MAX_PLACE` share the next place. The arguments are those of `top`.
         """
         query = _board_query(category, rules, period)
         mine = self._database.one(RecordSummary, query.where(leaders.c.owner == owner))
@@ -272,7 +271,7 @@ class Leaderboards(Repository):
         now = season_of(today := datetime.now(UTC).date())
         of_seasons = leaders.c.period > "season ", leaders.c.period < "season:"
         found = self._database.value(sa.select(sa.func.min(leaders.c.period)).where(*of_seasons))
-        # If the server's clock was once ahead, the first season may be in the future.
+        # A wrong server clock may have created a season in the future.
         first = min(found.removeprefix("season "), now) if found else now
         years = range(today.year, int(first[:4]) - 1, -1)
         names = [f"{year:04}-Q{quarter}" for year in years for quarter in (4, 3, 2, 1)]
@@ -307,7 +306,7 @@ def _board_query(category: str, rules: str, period: str) -> sa.Select[Any]:
 def enter_records(
     connection: Connection, named: sa.Select[Any], think_ms: int | None = None, **values: object
 ) -> None:
-    """Add records from `NAMED` to the leaderboards in the caller's transaction."""
+    """Add the selected records to the leaderboards in the caller's transaction."""
     best: dict[tuple[str, ...], dict[str, object]] = {}
     for row in connection.execute(named, values):
         facts = {name: row._mapping[name] for name in _LEADER_COLUMNS}

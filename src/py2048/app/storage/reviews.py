@@ -1,8 +1,8 @@
 """A queue of game reviews. One process computes a review, and all processes share the result.
 
 The queue consists of database rows, so requests survive a crash. All processes that share the
-database see the same progress. A process holds a claim on the review that it computes. Claims
-expire unless they are renewed.
+database see the same progress. A process claims a review before computing it. Claims expire unless
+they are renewed.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class Reviews(Repository):
 
         Args:
             games: Ids of the games.
-            version: Reviewer version, which is the first word of a stored version. Other versions
-                may define accuracy differently.
+            version: Reviewer version, the first word of `StoredReview.version`. Other versions may
+                define accuracy differently.
         """
         # PostgreSQL reads text as JSON only after a cast, which SQLite does not need.
         typed = sa.type_coerce if self._database.is_sqlite else sa.cast
@@ -56,13 +56,13 @@ class Reviews(Repository):
     def request(self, game_id: str, version: str, asked: str | None = None) -> bool:
         """Request the review of a finished game. Games in progress are ignored.
 
-        Reviews that are pending, or complete in the same version, are not requested again.
+        Does nothing if the review is pending, or already complete in the same version.
 
         Args:
             game_id: The game.
             version: Version of the review.
-            asked: Time that determines the place in the queue, ISO 8601 in UTC. Defaults to the
-                current time.
+            asked: Time of the request, ISO 8601 in UTC. The oldest request is served first.
+                Defaults to the current time.
 
         Returns:
             Whether a review has to be computed.
@@ -95,7 +95,7 @@ class Reviews(Repository):
         """Claim the review that has waited longest, or return None if no review is waiting.
 
         Args:
-            ended: Claims that were last renewed before this time have expired. ISO 8601 in UTC.
+            ended: Time as ISO 8601 in UTC. Claims that were last renewed earlier have expired.
         """
         is_free = sa.or_(reviews.c.claimed.is_(None), reviews.c.claimed < ended)
         columns = reviews.c.game_id, reviews.c.attempts.label("attempt"), reviews.c.version
@@ -109,7 +109,7 @@ class Reviews(Repository):
         return claim if self._update(former, taken) else None
 
     def renew(self, claim: ReviewClaim, done: int) -> bool:
-        """Renew a claim and save the progress. Return False if the claim was lost."""
+        """Renew a claim and save the progress. Return False if the claim is outdated."""
         return self._update(claim, {"claimed": utc_now(), "done": done})
 
     def release(self, claim: ReviewClaim) -> None:
@@ -119,7 +119,7 @@ class Reviews(Repository):
     def finish(
         self, claim: ReviewClaim, summary: object, moves: object, fault: str | None = None
     ) -> bool:
-        """Save a review or the reason for its failure. Return False if the claim was lost."""
+        """Save a review or the reason for its failure. Return False if the claim is outdated."""
         kept = {"summary": summary, "moves": moves, "fault": fault, "finished": utc_now()}
         return self._update(claim, kept)
 
@@ -130,6 +130,6 @@ class Reviews(Repository):
         self._database.change(sa.delete(reviews).where(reviews.c.finished <= latest))
 
     def _update(self, claim: ReviewClaim, values: dict[str, object]) -> bool:
-        """Update a claimed review. Return False if a later attempt has replaced the claim."""
+        """Update a claimed review. Return False if another attempt has started since."""
         same = reviews.c.game_id == claim.game_id, reviews.c.attempts == claim.attempt
         return bool(self._database.change(sa.update(reviews).where(*same, _PENDING).values(values)))

@@ -61,20 +61,20 @@ games = _table(
     sa.Column("seed", sa.Text),  # Decimal text, because a seed may exceed 64 bits.
     *_required(sa.Text, "start", "player"),
     *_required(_Time, "started", "updated"),
-    # Rows of `turns` from ply `length` on are obsolete. New turns overwrite them.
+    # In `turns`, plies from `length` on are obsolete and will be overwritten.
     *_required(sa.Integer, "length", "position"),
     sa.Column("score", sa.BigInteger, nullable=False),
     sa.Column("is_over", sa.Boolean, nullable=False),
     *_required(sa.Integer, "revision", "undos", "hints"),
     sa.Column("extra", Json, nullable=False),
-    # Moves do not change indexed columns, so PostgreSQL does not have to update these indexes.
+    # Moves change no indexed column, so PostgreSQL can leave the indexes untouched.
     sa.Index("games_by_owner", "owner"),
     sa.Index("games_by_start", "started"),
 )
 
-# SQLite uses a partial index only if a query repeats the index's condition literally. The index is
-# created by raw SQL. An `Index` with a condition for PostgreSQL would import the PostgreSQL dialect
-# and delay every start.
+# SQLite uses a partial index only if a query repeats the index's condition literally. This index is
+# created with raw SQL, because an `Index` with a condition for PostgreSQL would import the
+# PostgreSQL dialect and delay every start.
 for _dialect, _is_over in {"sqlite": "is_over = 1", "postgresql": "is_over"}.items():
     _index = sa.DDL(  # type: ignore[no-untyped-call]
         f"CREATE INDEX games_over ON games (started) WHERE {_is_over}"
@@ -160,7 +160,8 @@ rounds = _table(
     sa.Index("rounds_by_streak", "owner", "streak"),
 )
 
-# Additional data of named accounts. For a program, `bot_of` is the account of its owner.
+# Additional data of named accounts. If the account belongs to a program, `bot_of` is its owner's
+# account.
 names = _table(
     "names",
     sa.Column("account", sa.String(32), primary_key=True),
@@ -178,7 +179,7 @@ recovery_codes = _table(
     sa.Column("created", _Time, nullable=False),
 )
 
-# Login sessions. Only browsers and programs know the tokens themselves.
+# Login sessions. Only hashes of the tokens are stored.
 sessions = _table(
     "sessions",
     sa.Column("id", sa.String(64), primary_key=True),  # SHA-256 of the token
@@ -242,7 +243,7 @@ leaders = _table(
     sa.Index("leaders_by_owner", "owner"),
 )
 
-# Mistakes to practise. Symmetric positions share a row, as `session.notebook` explains.
+# Mistakes to practise. Symmetric positions share a row; see `session.notebook`.
 mistakes = _table(
     "mistakes",
     *_key(sa.Text, "owner", "rules", "position"),
@@ -294,8 +295,7 @@ reviews = _table(
 
 OWNED_TABLES = tuple(table for table in metadata.sorted_tables if "owner" in table.c)
 
-# The table that stores `REVISION`. The table is not part of `metadata`, so backups do not include
-# it.
+# The table for the schema version is kept out of `metadata`, so that backups do not include it.
 version = sa.Table(
     "py2048_schema",
     sa.MetaData(),

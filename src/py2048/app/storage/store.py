@@ -25,13 +25,13 @@ from py2048.app.storage.summaries import Scores
 class Store(Database):
     """Games in progress, records, scores, settings and accounts in one database.
 
-    Every repository method runs in one transaction, which is committed when the method returns, and
-    rolled back when it raises an exception. Failures raise a `StorageError` that names the store
-    and says what to do. Threads may share a store.
+    Every repository method runs in its own transaction, which is rolled back on an exception.
+    Failures raise a `StorageError` that names the store and says what to do. Threads may share a
+    store.
 
     Args:
         location: Database URL or path; see `py2048.app.storage.open_store`.
-        durability: Kind of failure that committed changes survive; see `open_store`.
+        durability: Kind of failure that commits must survive; see `open_store`.
         timeout_s: Seconds to wait for another process to release its lock.
 
     Attributes:

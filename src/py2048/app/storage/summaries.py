@@ -80,7 +80,7 @@ def extend_streak(connection: Connection, game_id: str) -> None:
     is_daily = rounds.c.game_id == game_id, rounds.c.day.is_not(None), records.c.category == "daily"
     for owner, text in connection.execute(query.where(*is_daily)):
         day = date.fromisoformat(text)
-        lock_rows(connection, accounts.c.id, [owner])  # The next day's game may end concurrently.
+        lock_rows(connection, accounts.c.id, [owner])  # Another daily game may end concurrently.
         near = rounds.c.owner == owner, rounds.c.day >= str(day - _DAY)
         found = sa.select(rounds.c.day, rounds.c.streak).where(*near, rounds.c.streak.is_not(None))
         streaks = {row.day: row.streak for row in connection.execute(found)} | {text: 0}
@@ -112,7 +112,7 @@ class Scores(Repository):
         return {row.tile: Pace(row.millis, row.moves) for row in rows}
 
     def fastest(self, rules: str, tile: int) -> list[dict[str, Any]]:
-        """Return the times of named people among the `MAX_TIMES` shortest times to a tile."""
+        """Return the times of named people among the best `MAX_TIMES` for a tile."""
         times = sa.select(milestones).filter_by(rules=rules, tile=tile)
         first = times.order_by(milestones.c.millis).limit(MAX_TIMES).subquery()
         query = sa.select(first, accounts.c.name.label("player"))

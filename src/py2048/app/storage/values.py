@@ -36,7 +36,7 @@ def name_key(name: str) -> str:
 def lookalike_key(name: str) -> str:
     """Return a key that is the same for names that look alike, such as *Al* and *A.1*.
 
-    New names are ASCII. Letters that occur only in older names are not changed.
+    New names are limited to ASCII. Other letters in older names stay unchanged.
     """
     return name_key(name).translate(_LOOKALIKES).replace("rn", "m").replace("vv", "w")
 
@@ -59,7 +59,7 @@ class SavedGame:
         position: Number of `turns` that have not been undone.
         score: Score at `position`.
         is_over: Whether the game is over at `position`.
-        revision: Incremented by every change. Each write must contain the current revision.
+        revision: Incremented by every change. Every write must name the current revision.
         undos: Number of undos.
         hints: Number of hints.
         extra: The caller's additional data, which the store does not interpret.
@@ -124,8 +124,8 @@ class Career:
     """A summary of a player's finished games under one set of rules.
 
     Attributes:
-        scores: Number of games by score. If `recent` does not contain all games, scores are rounded
-            down by less than 1/16.
+        scores: Number of games by score. Scores are rounded down by less than 1/16 unless `recent`
+            contains all games.
         tiles: Number of games by largest tile.
         recent: The last games, oldest first.
     """
@@ -135,7 +135,7 @@ class Career:
     recent: list[RecordSummary] = field(default_factory=list)
 
     def scores_today(self, now: datetime) -> list[int]:
-        """Return today's scores, or an empty list if `recent` may lack some of today's games."""
+        """Return today's scores, or an empty list if `recent` does not cover the whole day."""
         midnight = now.replace(hour=0, minute=0, second=0, microsecond=0).astimezone(UTC)
         found = [end.score for end in self.recent if end.finished >= utc_text(midnight)]
         return [] if len(found) == len(self.recent) < self.scores.total() else found
@@ -204,10 +204,9 @@ class Account:
         id: Id of the account that owns the games.
         name: Public name, or None for a guest.
         password: Password hash, or None for a guest.
-        generation: Incremented when a guest logs out. A positive value invalidates the guest's
-            cookies.
+        generation: Incremented when a guest logs out, which invalidates the guest's cookies.
         created: Creation time, ISO 8601 in UTC.
-        bot_of: Id of the account that owns a program, or None for other accounts.
+        bot_of: Id of the owner's account if this is a program's account, otherwise None.
     """
 
     id: str
@@ -362,8 +361,7 @@ class SavedMistake:
 
     Attributes:
         rules: Rules as text.
-        position: The canonical board, which is shared by symmetric boards and unique per owner and
-            rules.
+        position: The canonical board, which symmetric boards share. Unique per owner and rules.
         board: Board as text, which the store does not interpret.
         score: Score before the move.
         game: Digest of the game before the move.
@@ -496,12 +494,12 @@ class Battle:
 
 @dataclass(frozen=True)
 class StoredReview:
-    """The review of a finished game, without the data about moves, which `Reviews.moves` reads.
+    """A stored review without the data about moves, which `Reviews.moves` loads.
 
     Attributes:
         game_id: Id of the game.
         owner: Owner of the game.
-        version: Version of the reviewer and of the request, which the store does not interpret.
+        version: Opaque version of the reviewer and the request.
         asked: Time of the request, ISO 8601 in UTC.
         attempts: Number of times that a process has started the review.
         claimed: Time of the claim's last renewal, or None if there is no claim.
@@ -525,7 +523,7 @@ class StoredReview:
 
 @dataclass(frozen=True)
 class ReviewClaim:
-    """A process's claim to compute a review, which other processes then leave alone.
+    """A process's exclusive claim to compute a review.
 
     Attributes:
         game_id: Id of the game.
