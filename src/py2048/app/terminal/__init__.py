@@ -22,7 +22,7 @@ def run(session: Session, **options: Unpack[ScreenOptions]) -> int:
     """
     from py2048.app.terminal.app import GameApp  # Textual is slow to import
 
-    # The driver of Textual always writes to `sys.__stderr__`, which may be redirected.
+    # Textual's driver always writes to `sys.__stderr__`, which may be redirected.
     out, error = sys.__stdout__, sys.__stderr__
     if out is not None and out.isatty() and not (error is not None and error.isatty()):
         sys.__stderr__ = out  # type: ignore[misc]

@@ -1,4 +1,4 @@
-"""`GameApp`, which shows the controller's game as a Textual application."""
+"""The terminal application, built with Textual."""
 
 from __future__ import annotations
 
@@ -241,7 +241,7 @@ def _unused_name(name: str, ending: str) -> str:
 
 
 def brief(event: Event) -> str:
-    """Return a short message for an event, or "" if the screen shows everything."""
+    """Return a short message for an event, or "" if no message is needed."""
     match event:
         case GameStarted(resumed=resumed):
             return _("Game resumed") if resumed else ""

@@ -45,7 +45,7 @@ class TerminalBoard(Widget):
     """
 
     class Gesture(Message):
-        """A swipe, or a click near a side of the board."""
+        """A swipe, or a click near an edge of the board, given as a direction."""
 
         def __init__(self, direction: Direction) -> None:
             super().__init__()
@@ -155,8 +155,8 @@ class TerminalBoard(Widget):
     def render_line(self, y: int) -> Strip:
         """Return one row of the board.
 
-        If the row does not exist yet, the whole board is drawn first. Pending changes are not drawn
-        here, because Textual would not repaint the rows that it has already painted.
+        A missing row is created by drawing the whole board. Pending changes must wait for the next
+        refresh, because Textual does not repaint rows that it has already painted.
         """
         if y >= len(self._strips):
             self._draw()
@@ -185,7 +185,7 @@ class TerminalBoard(Widget):
 
 # Drawing the board
 
-MARK_SHARE = 0.36  # The length of a mark, as a share of the board's width.
+MARK_SHARE = 0.36  # Length of a direction mark, relative to the board's width.
 
 
 def draw_board(
@@ -243,7 +243,7 @@ def _draw_tile(canvas: Canvas, grid: TerminalGrid, theme: Theme, sprite: Sprite)
 def _draw_rectangle(
     canvas: Canvas, grid: TerminalGrid, sprite: Sprite, colour: str
 ) -> tuple[int, int, int, int]:
-    """Fill a scaled cell, and return the filled area as x, y, width and height."""
+    """Fill a scaled cell. Return the filled area as x, y, width and height."""
     x, y = grid.corner(sprite.row, sprite.column)
     across = _growth(grid.tile_width, sprite.scale, grid.gap_x)
     down = _growth(grid.tile_height, sprite.scale, grid.gap_y)
@@ -253,7 +253,7 @@ def _draw_rectangle(
 
 
 def _growth(length: int, scale: float, gap: int) -> int:
-    """Return the number of pixels that scaling adds to each side of a tile.
+    """Return how many pixels to add to each side of a scaled tile.
 
     Enlarged tiles grow by at least one pixel, but no further than the gap between cells.
     """
@@ -292,9 +292,8 @@ def digit_dots(text: str) -> Iterator[tuple[int, int]]:
 def dot_size(count: int, width: int, height: int) -> tuple[int, int]:
     """Return the size of a dot for `count` digits on a tile, or (0, 0) if the digits do not fit.
 
-    The size is the width and height in pixels. A dot of 2 x 1 pixels looks square, but numbers with
-    three or more digits may have narrower dots. Tiles that are too small for four digits have no
-    dots.
+    The size is the width and height in pixels. Dots of 2 x 1 pixels look square, but numbers with
+    three or more digits may use narrower dots. Tiles without room for four digits have no dots.
     """
     dots = 4 * count - 1
     if height < DIGIT_HEIGHT + 2 or width < max(dots, 15) + 1:
@@ -331,7 +330,7 @@ class Run(NamedTuple):
 
     @property
     def styled(self) -> tuple[str, str]:
-        """The text and its style for `Content.assemble`."""
+        """The run as ``(text, style)`` for `Content.assemble`."""
         return self.text, f"{'bold ' * self.bold}{self.ink} on {self.background}"
 
 
@@ -365,7 +364,7 @@ class Canvas:
                 self._text[row][at] = character, colour
 
     def runs(self, row: int) -> list[Run]:
-        """Return a row of characters as runs with the same style."""
+        """Split a row of characters into runs of the same style."""
         top, bottom, text = self._pixels[2 * row], self._pixels[2 * row + 1], self._text[row]
         quarters = zip(top[::2], top[1::2], bottom[::2], bottom[1::2], strict=True)
         cells = [
@@ -395,7 +394,7 @@ Quarters = tuple[str, str, str, str]
 
 
 def _letter(character: str, ink: str, quarters: Quarters) -> Run:
-    """Return a letter on a background with the most frequent colour of the quarters."""
+    """Return a letter whose background is the most frequent of four colours."""
     return Run(character, ink, max(quarters, key=quarters.count), bold=True)
 
 
@@ -403,9 +402,8 @@ def _letter(character: str, ink: str, quarters: Quarters) -> Run:
 def _block(quarters: Quarters) -> Run:
     """Return the block character that best approximates four coloured quarters.
 
-    A character can show only two colours. If the quarters have more colours, as in animations, the
-    background has the most frequent colour. All other quarters have the second most frequent
-    colour.
+    A character can show only two colours, so the two most frequent are used. The most frequent
+    colour becomes the background.
     """
     (background, count), *others = Counter(quarters).most_common()
     if count == 4:
@@ -413,8 +411,8 @@ def _block(quarters: Quarters) -> Run:
     ink = others[0][0]
     mask = sum(1 << bit for bit, colour in enumerate(quarters) if colour != background)
     if _QUARTERS[mask] in "▄▐":
-        # In some fonts, the lower half block leaves a gap above the next row. The complementary
-        # character with swapped colours looks the same and leaves no gap.
+        # In some fonts, the lower half block leaves a gap above the next row. Swapping the colours
+        # of the complementary character avoids the gap.
         return Run(_QUARTERS[15 - mask], background, ink, bold=False)
     return Run(_QUARTERS[mask], ink, background, bold=False)
 
@@ -425,19 +423,17 @@ FULL_COLUMNS = 6
 """Width of a label that fits all digits of 131072, in terminal columns."""
 
 MAX_POWER_COLUMNS = 2
-"""Maximum width in columns of labels that show the rank of the tile."""
+"""Maximum width in columns of labels that show ranks, such as ``11`` for 2048."""
 
 MIN_PITCH = 4
-"""Minimum distance between the top edges of adjacent cells if there are gaps."""
+"""Minimum distance between the tops of adjacent cells in layouts with gaps."""
 
 COMFORTABLE_PITCH = 8
 """Distance between the tops of adjacent cells. Larger cells would not be easier to read."""
 
 PANEL_COLUMNS = 22
 MARGINS = (2, 3, 2)
-"""Margins to the left of the board, between the board and the panel, and to the right of the panel,
-in columns.
-"""
+"""Left margin, gap between board and panel, and right margin, in columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -491,7 +487,7 @@ class TerminalGrid:
 
     @property
     def top(self) -> int:
-        """Unused pixels above the board, which align its bottom edge with a row of characters."""
+        """Blank pixels above the board that align its lower edge with a character row."""
         return self.height % 2
 
     @property
@@ -574,7 +570,7 @@ def arrange(
 
 
 def _legibility(grid: TerminalGrid | None) -> tuple[int, int, int]:
-    """Return a sort key that prefers complete numbers, then large digits, then tall cells."""
+    """Rank a layout by complete numbers, then large digits, then cell height."""
     if grid is None:
         return -1, 0, 0
     columns = min(grid.label_columns, FULL_COLUMNS)
@@ -592,7 +588,7 @@ def label(value: int, width: int) -> str:
 
     Labels show all digits if they fit, and otherwise thousands (``131k``). Labels of one or two
     characters show ranks, such as ``11`` for 2048. All labels on a board have the same maximum
-    width, so a label always means the same tile.
+    width, so equal labels mean equal tiles.
 
     >>> label(131072, 6), label(131072, 4), label(131072, 3), label(131072, 2)
     ('131072', '131k', '.1M', '17')

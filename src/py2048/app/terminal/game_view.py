@@ -1,4 +1,4 @@
-"""`GameView`, which arranges the board, its panel and the key bar for the terminal's size."""
+"""The game view, which lays out the board, its panel and the key bar."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ ARROWS = {Direction.UP: "↑", Direction.DOWN: "↓", Direction.LEFT: "←", Dir
 GAIN_S = MOTION_MS["rise"] / 1000
 
 ROWS_PER_DIGIT_SIZE = 24
-"""Number of panel rows per unit of the large digits' scale."""
+"""Panel rows for each step in the size of the large digits."""
 
 MIN_COLUMNS_BELOW = 38
 """Minimum width of a panel below the board."""
 
 MIN_ROWS_FOR_DIGITS, MAX_PANEL_ROWS = 19, 23
-"""Minimum panel height for scores in large digits, and maximum panel height, both in rows."""
+"""Minimum panel height for large digits, and maximum panel height, in rows."""
 
 MAX_GAP, MAX_BAR, COACH_ROWS = 4, 48, 4
 
 
 class PanelSection(NamedTuple):
-    """A section of the panel, which is shown completely or not at all.
+    """A section of the panel, which is shown in full or not at all.
 
     Attributes:
         priority: Sections with the highest priority numbers are omitted first.
@@ -486,7 +486,7 @@ def key_label(action: UserAction) -> str:
 
 
 def key_bar(width: int, entries: Sequence[tuple[int, str, str, str]] = FOOTER) -> str:
-    """Return markup for a line with as many keys and clickable labels as fit."""
+    """Return markup for the key bar with as many entries as fit on a line."""
     for count in range(len(entries), 0, -1):
         keys = [(key, _(label), action) for rank, key, label, action in entries if rank <= count]
         used = sum(len(key) + 1 + len(label) for key, label, _action in keys)

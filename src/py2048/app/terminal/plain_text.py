@@ -36,8 +36,7 @@ from py2048.presentation.words import level_name
 if TYPE_CHECKING:
     from py2048.engine.jit.progress import Compiling
 
-# Times in seconds for reports about the compiler's progress: the delay before the first line, the
-# interval between lines, and the interval between polls.
+# Compiler progress: seconds before the first line, between lines, and between polls.
 PROGRESS_DELAY_S, PROGRESS_PERIOD_S, POLL_PERIOD_S = 1.0, 5.0, 0.1
 
 HELP = (
@@ -73,7 +72,7 @@ class PlainTextGame:
         self._session = session
         self._write = write
         self._preferred_player = player
-        # The action to run if the player answers yes, and the text to write if the answer is no.
+        # The action after the answer "yes", and the text to write after "no".
         self._question: tuple[Callable[[], object], str] | None = None
         self._hint_thread: Thread | None = None
         self._coach = Coach(session, self, JobRunner())
@@ -165,13 +164,13 @@ class PlainTextGame:
             self.show(self._session.move(direction))
 
     def _is_over(self) -> bool:
-        """Return whether the game is over, and if so, write the possible commands."""
+        """If the game is over, write the possible commands and return True."""
         if self._session.game.is_over:
             self._write(_("The game is over. Type new or undo."))
         return self._session.game.is_over
 
     def _confirm(self, question: str, action: Callable[[], object], no: str) -> None:
-        """Run `action`. If `question` is not empty, first wait until the player answers yes."""
+        """Run `action`, after asking for confirmation if `question` is not empty."""
         if question:
             self._question = action, no
             self._write(_("{question} Type yes or no.").format(question=question))
@@ -239,7 +238,7 @@ class PlainTextGame:
         answers = session.advise(session.snapshot(), player, level)
         hint = next(answers)
         assert isinstance(hint, Hint)
-        if not hint.instead_of:  # If the player is ready, its last hint includes chances.
+        if not hint.instead_of:  # The last hint of a compiled player includes chances.
             hint = [hint, *(each for each in answers if isinstance(each, Hint))][-1]
         self.show(self._session.show_hint(hint))
         if hint.instead_of and not (self._hint_thread and self._hint_thread.is_alive()):

@@ -61,7 +61,7 @@ class ModalDialog(ModalScreen[None]):
             self._is_closed = True
             self.dismiss()
             if action is not None:
-                self.app.call_next(action)  # this screen is about to be removed
+                self.app.call_next(action)  # the app outlives this screen
 
 
 class ConfirmDialog(ModalDialog):
@@ -122,8 +122,7 @@ class ListScreen(ModalDialog):
     def __init__(self, request: ListRequest) -> None:
         super().__init__()
         self._request = request
-        # The list is created here, because keys may arrive before it is mounted or after it is
-        # removed.
+        # Keys may arrive while the list is not mounted, so the list must exist from the start.
         more = (Choice(title, title) for title, _ in request.more)
         self._list = Choices(*(_option(choice) for choice in (*request.choices, *more)))
         self._fault = Static("", classes="fault", markup=False)
@@ -147,7 +146,7 @@ class ListScreen(ModalDialog):
             self._list.focus()
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Close the screen, and then take the chosen value or run an additional action."""
+        """Close the screen and handle the chosen value or additional action."""
         choices, index = self._request.choices, event.option_index
         if index < len(choices):
             self._take(choices[index].value)
@@ -298,8 +297,8 @@ class BoardScreen(ModalDialog):
     def move_lines(self, rows: list[DirectionRow]) -> list[str]:
         """Return markup that lists the directions with their losses, best first.
 
-        On narrow screens, each line shows two directions without bars, and the best direction and
-        the played direction come first.
+        Narrow screens show two directions per line without bars. The best and the played direction
+        come first.
         """
         if self.is_narrow:
             ranked = sorted(rows, key=lambda row: not (row.is_best or row.is_played))
@@ -396,7 +395,7 @@ class ReviewScreen(BoardScreen):
         self.refresh_facts()
 
     def on_terminal_board_gesture(self, event: TerminalBoard.Gesture) -> None:
-        """Try the direction of a gesture while the player retries a mistake."""
+        """Use a mouse gesture to try another direction."""
         event.stop()
         self.review.answer(event.direction)
         self.refresh_facts()
@@ -461,7 +460,7 @@ class ReviewGraph(Widget):
         self._review, self._theme, self._seek = review, theme, seek
 
     def render(self) -> Content:
-        """Draw the graph below a row of letters. The vertical axis is labelled 100 % and 0 %."""
+        """Draw the graph, with 100 % and 0 % marked and a row of letters above it."""
         review, theme, (width, height) = self._review, self._theme, self.size
         canvas = Canvas(width, height, theme.panel)
         pixel_width, pixel_height = 2 * width, 2 * (height - 1)
@@ -521,7 +520,7 @@ class PracticeScreen(BoardScreen):
         self.lay_out(self.app.size)
 
     def on_terminal_board_gesture(self, event: TerminalBoard.Gesture) -> None:
-        """Answer with the direction of a gesture."""
+        """Answer with the direction of a mouse gesture."""
         event.stop()
         self.action_go(str(event.direction))
 
