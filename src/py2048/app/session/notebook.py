@@ -28,7 +28,7 @@ REACH = 300
 the stronger side wins 85 % of the time.
 """
 LEVEL_SOURCE = "level"
-"""First word of a mistake's `source` if its values are chances at a level, whose name follows."""
+"""First word of a mistake's `source` for chances at a level, before the level's name."""
 
 MAX_MISTAKES_PER_GAME = 20
 
