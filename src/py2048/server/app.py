@@ -210,6 +210,6 @@ def strong_networks() -> list[str]:
 
 
 async def without_slash(request: Request) -> Response:
-    """Redirect to the path without its trailing slash; the target has no scheme or host."""
+    """Redirect to the path without its trailing slash, never to another host."""
     path = "/" + request.path_params["path"].strip("/")
     return RedirectResponse(f"{path}?{request.url.query}".rstrip("?"))

@@ -398,7 +398,7 @@ class ClientConnection(Client):
         """Replay offline turns in a copy of the game, then append them."""
         room = await self._own_room()
         room.end_autoplay()
-        await room.ready()  # The copy must not contain changes that have not been saved.
+        await room.ready()  # the copy must not contain unsaved changes
         game = room.game
         game.check_offline(message.number)
         facts = game.tracked.copy(), message.turns, message.category

@@ -395,7 +395,7 @@ class Endpoint:
 
     @property
     def is_for_players(self) -> bool:
-        """Whether requests need a user, who is identified by a token or a cookie."""
+        """Whether users must be identified by a token or a cookie."""
         return self.path.startswith(("/api/bot", "/api/games"))
 
     async def respond(self, api: Api, request: UserRequest) -> Response:

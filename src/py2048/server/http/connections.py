@@ -58,7 +58,7 @@ class Connections:
         self._idle: OrderedDict[_Droppable, str] = OrderedDict()  # longest idle first
 
     def enter(self, connection: _Droppable, host: str) -> bool:
-        """Add an idle connection, dropping another idle connection if a limit is reached.
+        """Register an idle connection; if a limit is reached, drop another idle connection.
 
         Returns False if there is no idle connection to drop.
         """

@@ -207,7 +207,7 @@ def max_body(path: str) -> int:
 
 
 def address_of(scope: Scope) -> str:
-    """Return the client's network address in the form of `network_of`."""
+    """Return the client's network address, as formatted by `network_of`."""
     return network_of((scope.get("client") or ("", 0))[0])
 
 

@@ -1,7 +1,7 @@
 """Logs and metrics for operators.
 
-Logs are JSON lines on standard error. Log lines contain request ids but no secrets. Metrics cover
-this process, or all workers together.
+Logs are JSON lines on standard error. Log lines contain request ids but no secrets. If there are
+several workers, the metrics cover all of them.
 """
 
 from __future__ import annotations

@@ -135,7 +135,7 @@ class OnlineGame:
         store: Provides best scores.
         saved: The stored game.
         info: The game's owner, mode, secret and other server data.
-        is_finished: Whether the game has become a record, and so can no longer change.
+        is_finished: Whether only the game's record is left, which can no longer change.
 
     Attributes:
         is_finished: As given.
@@ -158,7 +158,7 @@ class OnlineGame:
         self.tracked = TrackedGame.from_saved(saved, fairness.draws_of(info.secret))
         self._is_drawn_here = not (saved.turns or is_finished) and self.tracked.category == "plain"
         self.session = Session(player=saved.player, game=self.tracked)
-        # A finished game that can still be undone also has a record.
+        # A game has a record as soon as it is over, even if it can still be undone.
         without = "" if is_finished else saved.id
         bests = store.scores.bests(saved.rules, saved.owner, without=without)
         best = max((0, *(best for kind, best in bests.items() if kind != "computer")))
@@ -249,7 +249,7 @@ class OnlineGame:
         return self._step(number, self.session.undo, N_("there is nothing to undo"))
 
     def redo(self, number: int) -> tuple[Event, ...]:
-        """Redo the last undone turn, and raise the same errors as `undo`."""
+        """Redo the last undone turn. Raises the same errors as `undo`."""
         return self._step(number, self.session.redo, N_("there is nothing to redo"))
 
     def show_hint(self, number: int, hint: Hint) -> tuple[Event, ...]:
@@ -394,7 +394,7 @@ class GameService:
         return found or Account(account_id, None, None, 0, "")
 
     def sign_in_state(self, account_id: str) -> tuple[Account, str | None]:
-        """Return the account, and the id of its most recent game in progress or None."""
+        """Return an account and the id of its latest game in progress, if any."""
         with self.store.snapshot():
             latest = self.store.online.open_games(account_id, limit=1)
             return self.account(account_id), latest[0].id if latest else None
@@ -479,13 +479,13 @@ class GameService:
     # Looking games up
 
     def find(self, game_id: str) -> RecordSummary | OpenGame | None:
-        """Return a finished game or a game in progress, without its turns, or None."""
+        """Return a finished game or a game in progress without its turns, if it exists."""
         # Records are queried last, because the game may be finished between the two queries.
         in_progress = self.store.online.open_game(game_id)
         return self.store.records.summary(game_id) or in_progress
 
     def load(self, game_id: str) -> OnlineGame:
-        """Load a game, which may be in progress or finished.
+        """Load a game in progress or a finished game.
 
         Raises:
             ActionRejected: If the game does not exist (``unknown_game``).

@@ -359,7 +359,7 @@ class Room:
             await self._state_changed.wait()
 
     async def loaded(self) -> None:
-        """Wait while the game is being reloaded, and raise the same errors as `ready`."""
+        """Wait while the game is being reloaded. Raises the same errors as `ready`."""
         if self.state is RoomState.LOADING:
             await self.ready()
 

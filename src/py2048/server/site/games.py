@@ -282,8 +282,8 @@ def begin_from_position(games: GameService, account_id: str, game_id: str, turn:
     Raises:
         ActionRejected: If the game (``unknown_game``) or the position (``position``) does not
             exist, if no move is possible (``over``), or if the game is sealed (``sealed``), because
-            spectators of the new game would see its tiles. The errors of `GameService.begin_game`
-            are raised as well.
+            spectators of the new game would see its tiles. Also raises the errors of
+            `GameService.begin_game`.
         StorageError: If the store cannot be read or written.
     """
     info = games.store.online.info(game_id)

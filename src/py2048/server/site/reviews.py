@@ -269,7 +269,7 @@ class ReviewQueue:
         self._wanted.release()
 
     def start(self, store: Store) -> None:
-        """Start processing the queue in a store."""
+        """Start the threads that compute the reviews in a store's queue."""
         for thread in [Thread(target=self._run, args=(store,)) for _n in range(self._workers)]:
             thread.start()
             self._threads.append(thread)
