@@ -2,8 +2,8 @@
 
 Custom rules are limited, so that no score is too large for the store or the page. A game has at
 most `MAX_ACTIONS` actions, and each adds a tile of at most `MAX_TILE`. The sum of all tiles on the
-board is at most the product of these two limits. By merging two tiles ``t``, the sum of ``t *
-log2(t)`` over all tiles grows by the points earned, so a score is at most ``sum * log2(sum)``.
+board is at most the product of these two limits. Merging two tiles ``t`` increases the sum of
+``t * log2(t)`` over all tiles by the points earned, so a score is at most ``sum * log2(sum)``.
 Scores therefore stay below 2**53, the limit of exact integers in JavaScript, and far below 2**63,
 the limit of integers in the store.
 """
@@ -135,7 +135,7 @@ class OnlineGame:
         store: Provides best scores.
         saved: The stored game.
         info: The game's owner, mode, secret and other server data.
-        is_finished: Whether only the game's record is left, which can no longer change.
+        is_finished: Whether only the game's record remains, so the game can no longer change.
 
     Attributes:
         is_finished: As given.

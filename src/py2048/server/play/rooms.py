@@ -118,7 +118,7 @@ class Client:
     def close(self, code: int) -> None:
         """Close the connection after sending the queued frames.
 
-        If the client is too slow, the queued frames are dropped.
+        With `TOO_SLOW`, the queued frames are dropped.
         """
         if self.close_code is None:
             self.close_code = code
