@@ -1,11 +1,11 @@
-"""Measure agents on the tracks of ``py2048 benchmark-agent``, and the effect of correcting luck.
+"""Measure agents on the tracks of ``py2048 benchmark-agent``, with and without luck correction.
 
 Usage: agents.py [TRACK…] [--agents SPEC…] [--jobs N] [--into FOLDER] [--solution FILE]
 
 Prints a table for each track. Submissions are kept in FOLDER, and unfinished submissions are
 continued. ``classic:10`` is the first ten games of a track. The exact regret on 3x3 needs
---solution, a file created by ``py2048 solve 3x3 --output``. `plan` requires this folder in
-PYTHONPATH.
+--solution, a file created by ``py2048 solve 3x3 --output``. The agent ``policy:agents:plan`` is
+imported from this file, so PYTHONPATH must contain this folder.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ COLUMNS = "games", "mean score", "without luck", "variance saved", "{}", "best m
 
 
 def plan(board: NDArray[np.int8], mask: NDArray[np.bool_]) -> int:
-    """Choose the action after which random games score most, averaged over all spawns."""
+    """Choose the action with the best mean score in random playouts, weighted over all spawns."""
     shape = "x".join(map(str, board.shape))
     rules, values = get_rules("classic" if shape == "4x4" else shape), np.full(4, -np.inf)
     after, points, _ = functional.afterstates(rules, board.astype(np.uint8))
@@ -48,7 +48,7 @@ def plan(board: NDArray[np.int8], mask: NDArray[np.bool_]) -> int:
 
 
 def row(agent: str, track: str, judge: Judge, jobs: int | None, into: Path) -> str:
-    """Play an agent's missing games; return its table row."""
+    """Play the games that an agent has not finished yet; return its table row."""
     folder = into / track / re.sub(r"[^\w.=-]+", "_", agent)
     wanted = protocol.AgentSubmission(agent, track, {}, "", __version__)
     try:

@@ -81,7 +81,7 @@ static uint64_t slide(const uint16_t *table, uint64_t b, uint32_t *gained)
     return table[r0] | (uint64_t)table[r1] << 16 | (uint64_t)table[r2] << 32 | (uint64_t)table[r3] << 48;
 }
 
-/* The position of the set bit number `index`. Without BMI2, the loop costs a misprediction per step. */
+/* Return the position of the set bit number `index`, counted from 0. */
 static unsigned nth_bit(uint64_t mask, unsigned index)
 {
 #ifdef __BMI2__
@@ -102,7 +102,7 @@ static uint64_t spawn(uint64_t b, uint64_t word)
     return b | rank << nth_bit(free, index);
 }
 
-static uint8_t nth[16][4]; /* the directions in each mask, in order */
+static uint8_t nth[16][4]; /* legal directions by mask, in ascending order */
 
 typedef struct {
     uint64_t counter, finished, total;

@@ -34,9 +34,9 @@ from py2048.presentation.themes import DEFAULT_THEME
 RUNS = 9
 MOVES = 60
 KEYS, PACE_S = 200, 0.1
-"""Number of keys to press, and the seconds between two keys, the pace of a fast player."""
+"""Number of key presses, and the seconds between them for a fast player."""
 POLL_MS = 5
-"""Milliseconds between checks whether the animation of a move has ended."""
+"""Interval in milliseconds at which the end of an animation is polled."""
 TIMEOUT_S = 20.0
 SETTLING_S = 0.5
 """Seconds to wait after the first frame, while the game opens its store."""
@@ -91,7 +91,7 @@ class VirtualScreen:
             self._picture = np.frombuffer(mmap.mmap(file.fileno(), 0), np.uint32)
 
     def shows_tiles(self) -> bool:
-        """Return whether 2,000 pixels have the colour of the saved game's largest tile."""
+        """Return whether about 2,000 pixels have the colour of the largest tile."""
         return int(((self._picture[::50] & 0xFFFFFF) == FACE).sum()) >= 40
 
     def close(self) -> None:
@@ -142,7 +142,7 @@ def seconds_to_see(command: list[str], screen: VirtualScreen, environment: dict[
 
 
 def commands() -> None:
-    """Print the time until tiles are visible, for the actual commands and for bare Tk."""
+    """Print the time until tiles are visible, for py2048 and for a minimal Tk program."""
     if shutil.which("Xvfb") is None:
         print("first tiles of the command: not measured: no Xvfb")
         return
@@ -226,7 +226,7 @@ def key_times(*, is_on: bool) -> tuple[list[float], float]:
         began = time.perf_counter()
         board.event_generate(f"<KeyPress-{name}>")
         root.update()
-        root.winfo_pointerx()  # this round trip ends when earlier requests are drawn
+        root.winfo_pointerx()  # returns after the display has handled earlier requests
         times.append(1000 * (time.perf_counter() - began))
         assert session.version > version, "the key has not reached the board"
         _live(root, PACE_S)

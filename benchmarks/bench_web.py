@@ -8,9 +8,10 @@ last line compares the servers in the median turn. ``--against PATH`` adds anoth
     python benchmarks/bench_web.py --players 500 --against ../py2048-before
 
 CPU time is that of the server's process without PostgreSQL, so it hardly depends on other programs.
-Latency is the time between the moment when a move is due and its acknowledgement. With ``--rate``,
-a move may be due before it is sent. With ``--storm 5000``, the script instead opens 5,000 sockets
-at once, while the server may use only a tenth of a core.
+Latency is the time from the moment when a move is due until its acknowledgement. With ``--rate``,
+moves are due at regular intervals, and latency includes the delay of moves that are sent late. With
+``--storm 5000``, the script instead opens 5,000 sockets at once, while the server may use only a
+tenth of a core.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ sys.path.insert(0, str(ROOT))
 
 ECHO = "echo"
 _VERSION = re.compile(rb'"version":(\d+)')
-_PONG = b'{"type":"pong"}'  # sent while a game is begun
+_PONG = b'{"type":"pong"}'
 _LEGAL = re.compile(rb'"legal":\["(\w+)"')
 
 
@@ -131,7 +132,7 @@ class Contestant:
     Attributes:
         server: The server.
         costs: CPU time per move in each turn, in microseconds.
-        p99s: Latency that one move in a hundred exceeded in each turn, in milliseconds.
+        p99s: 99th percentile of the latency in each turn, in milliseconds.
     """
 
     def __init__(self, server: Server) -> None:

@@ -3,16 +3,16 @@
 Usage: coach.py [GAMES]
        coach.py accuracy [GAMES]
 
-The first table contains the curves of the levels: the median score, and how many of 1,000 simulated
-games reach each tile. The second experiment plays GAMES games (4 by default) of a Casual player.
-Every move except the best is judged twice: by the points that a search expects, and by the chance
-of a Casual player's goal. The experiment shows what losses in points mean for such a player.
+The first table shows the strength of each player level: the median score, and how many of 1,000
+simulated games reach each tile. The second experiment plays GAMES games (4 by default) of a Casual
+player. It measures the cost of each mistake in two units: the points that a search expects, and the
+chance that a Casual player reaches the goal. The comparison shows what losses in points mean for
+such a player.
 
-With ``accuracy``, GAMES games (100 by default) of each player are judged against the level
-Practised. The players are random keys, the greedy player, five levels and the network (slip 0).
-After every game, a line shows the accuracies of all games so far, and how many reasons kept their
-sign when they were counted again with another seed. At most 80 positions from the first 2,000 moves
-of a game are judged, each with its share of a review's budget.
+With ``accuracy``, GAMES games (100 by default) of each player in `PLAYERS` are judged against the
+level Practised. After every game, a line shows the accuracies of all games so far. It also shows
+how many reasons for mistakes are confirmed by simulations with another seed. Only 80 random
+positions from the first 2,000 moves of a game are judged.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from py2048.review.simulation import SEED
 
 TILES = 256, 512, 1024, 2048, 4096
 BANDS = (0, 1_000), (1_000, 10_000), (10_000, 30_000), (30_000, float("inf"))
-"""Ranges of losses in points."""
+"""Losses in points are reported for each of these ranges."""
 CLEAR_LOSS = 0.05
 CASUAL, PRACTISED = LEVELS[1], LEVELS[2]
 ENDLESS = Goals(1 << 30, 1 << 30)
@@ -46,13 +46,13 @@ ENDLESS = Goals(1 << 30, 1 << 30)
 PLAYERS = "random", "greedy", "0.3", "0.2", "0.1", "0.05", "0.02", "0"
 """The players whose accuracy is measured. Numbers are slips."""
 MAX_MOVES, MAX_POSITIONS = 2_000, 80
-"""The number of first moves of a game, and of positions in them, on which accuracy is measured."""
+"""Accuracy is measured on a random sample of positions from the first moves of a game."""
 POSITION_MOVES = 80_000
-"""Moves played for a position in a review of 500 moves."""
+"""Simulated moves for one position if a review contains 500 positions."""
 
 
 def show_curves() -> None:
-    """Print the curves of the levels under classic rules, as simulated by make_levels.py."""
+    """Print the strength of each level under classic rules, as simulated by make_levels.py."""
     rows = json.loads(TABLE.read_text(encoding="ascii"))["classic"]["slips"]
     print(f"{'level':<12} {'median':>7}" + "".join(f"{tile:>7}" for tile in TILES))
     for name, slip in LEVELS:
@@ -62,7 +62,7 @@ def show_curves() -> None:
 
 
 def moves_of(level: Level, number: int) -> Iterator[tuple[Board, Direction]]:
-    """Yield the boards and the moves of a game by a player of a level."""
+    """Simulate a game of a player level; yield each board and the move made."""
     rules = get_rules("classic")
     board = Game(rules, seed=number).board
     first, draws = board.legal_directions()[0], words(SEED, 0, number)
@@ -72,7 +72,7 @@ def moves_of(level: Level, number: int) -> Iterator[tuple[Board, Direction]]:
 
 
 def losses_of(moves: Iterable[tuple[Board, Direction]]) -> Iterator[tuple[float, float]]:
-    """Yield the loss of each move except the best move, in points and in chances."""
+    """Yield the cost of each move that is not the best, in points and as a lost chance."""
     rules = get_rules("classic")
     search, judge = judge_for(rules), LevelJudge(rules, CASUAL)
     for ply, (board, direction) in enumerate(moves, start=1):
@@ -84,7 +84,7 @@ def losses_of(moves: Iterable[tuple[Board, Direction]]) -> Iterator[tuple[float,
 
 
 def show_losses(games: int) -> None:
-    """Print what losses in points cost a Casual player, and the correlation of both losses."""
+    """Print the chance that mistakes cost a Casual player, by their loss in points."""
     found = np.array([each for game in range(games) for each in losses_of(moves_of(CASUAL, game))])
     points, chances = found.T
     print(
@@ -112,7 +112,7 @@ def positions_by(player: str, number: int) -> Iterator[Position]:
 
 
 def show_accuracies(games: int) -> None:
-    """Print each player's accuracy, and how many reasons a second count confirms."""
+    """Print each player's accuracy, and how many reasons another seed confirms."""
     rules, budget = get_rules("classic"), POSITION_MOVES * MAX_POSITIONS
     judge, fresh = (LevelJudge(rules, PRACTISED, seed=seed, budget=budget) for seed in range(2))
     found: dict[str, list[MoveReview]] = {player: [] for player in PLAYERS}

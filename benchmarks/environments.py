@@ -132,7 +132,7 @@ def _open_spiel() -> Callable[[], int]:
 
 
 def _vectors(count: int, effort: Effort, folder: Path) -> dict[str, Stretch]:
-    """Return the contestants that step `count` games, with the bare batch first."""
+    """Return the contestants that step `count` games at once."""
     found: dict[str, Callable[[Any], Any]] = {}
     for threads in sorted({1, effort.threads}):
         cores = f"{threads} core{'s' * (threads > 1)}"

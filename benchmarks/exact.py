@@ -67,7 +67,7 @@ def measure_values(files: Sequence[Path]) -> None:
 
 
 def measure_regret(file: Path, games: int) -> None:
-    """Play games with each player, and save the mean loss up to each move."""
+    """Play games with each player, and save the mean regret up to each move."""
     solution = Solution.load(file)
     judge = ExactJudge(solution)
     tournament = Tournament(PLAYERS, solution.rules, games, SEED, recorded=True)
@@ -105,7 +105,7 @@ def scores_table() -> str:
 
 
 def tiles_table() -> str:
-    """Return the table of probabilities of reaching a tile with optimal play for this tile."""
+    """Return the table of the best possible chances of reaching a tile."""
     head = ["rules", "tile", "highest probability of making it", "± at most", "positions"]
     cells = [
         [
@@ -147,7 +147,7 @@ def write_page() -> None:
     import matplotlib as mpl
 
     PAGE.write_text(page_with_tables(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
-    # Text stays text, and the SVG's elements have stable ids.
+    # Keep text as text in the SVG, and make its element ids reproducible.
     with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "exact", "font.size": 9}):
         draw_regret(IMAGE)
 
@@ -170,7 +170,7 @@ def draw_regret(path: Path) -> None:
 
 
 def _solved(*, for_score: bool) -> list[Data]:
-    """Return the solutions for the score or for tiles, smallest boards first."""
+    """Return the results for one kind of goal (score or tile), smallest boards first."""
     values = load_results("values").values()
     found = [each for each in values if (each["goal"] == "score") == for_score]
     return sorted(found, key=lambda each: (each["rows"] * each["columns"], each["positions"]))

@@ -5,10 +5,10 @@ Usage: gpu.py [--out FOLDER] [quick | table | bands]
 `quick` takes about two minutes. It compares the GPU's results with the reference, and measures
 random moves and environment steps per second; pgx and jumanji are measured for comparison if they
 are installed. `table` trains one table for 8 minutes, evaluates it after 30 s and at the end, and
-writes its curve for docs/strength.md. `bands` trains as many bands on top of that table as fit into
-215 s, from the end of the game backwards. Both parts write packed weights to FOLDER in pieces. Join
-the pieces with ``cat weights.npz.* > weights.npz``, and ``bands.npz.*`` in the same way. Without an
-argument, all three parts run, which takes 14 minutes.
+writes its curve for docs/strength.md. `bands` spends 215 s on training bands on top of that table,
+starting with the last stage of the game. `table` and `bands` write packed weights to FOLDER in
+pieces. Join the pieces with ``cat weights.npz.* > weights.npz``, and ``bands.npz.*`` in the same
+way. Without an argument, all three parts run, which takes 14 minutes.
 
 The script needs CuPy, NumPy and Numba. On a rented machine that limits commands to ten minutes, run
 the three parts separately. Intermediate files are in build/gpu. pgx and jumanji, and their
@@ -56,7 +56,7 @@ CLASSIC = get_rules("classic")
 CONFIG = TrainingConfig(tuples=SIX_TUPLES, ranks=14)
 THREADS = os.cpu_count() or 1
 PHASES = (0.65, 1.0), (0.85, 0.25), (1.0, 0.05)
-"""Learning rates, each with the fraction of the training time at which it ends."""
+"""Pairs of a fraction of the training time and the learning rate used until then."""
 EVALUATION_SEED = 2048
 PIECE = 15_000_000
 STEP, BAND_STEP = 24.0, 72.0
@@ -64,9 +64,9 @@ KEPT = Path("build/gpu")
 RESULTS = Path(__file__).parent / "results" / "strength"
 WEIGHTS, CURVE = "weights.npz", "card.csv"
 WINDOW_SECONDS = 5.0
-"""Seconds between two points of the curve."""
+"""Seconds between two points of the learning curve."""
 BAND_SPEED, RATES = 0.6, {0.25: 20.0, 0.05: 8.0, 0.02: 4.0}
-"""Learning speed of a band relative to that of a table, and training seconds per learning rate."""
+"""A band's training speed relative to a table's, and the seconds per learning rate."""
 
 
 @dataclass(frozen=True)
@@ -78,12 +78,12 @@ class Size:
         config: Settings of the table's training.
         games: Number of games in a batch.
         moves: Random moves per game.
-        compared: Number of training moves in the comparison with the reference.
+        compared: Training moves when GPU and reference are compared.
         evaluated: Games for evaluating a network.
         chunk: Number of training moves between clock checks.
-        seconds: Durations of the two parts of the table's training.
-        in_all: Total duration of all parts.
-        for_bands: Duration of the bands' training.
+        seconds: Durations of the table's training before and after the first evaluation.
+        in_all: Time limit for all parts, in seconds.
+        for_bands: Time limit for training bands, in seconds.
         plan: The `AscentPlan`, without the moves and learning rates of its bands.
     """
 
@@ -150,7 +150,7 @@ BEGUN = time.perf_counter()
 
 
 def compare(size: Size) -> None:
-    """Compare a table, a band and a batch from the GPU with the reference."""
+    """Check that the GPU trains and plays exactly like the reference."""
     config = replace(
         size.config, tuples="lines+squares", ranks=10, games_at_once=1024, restart_length=30
     )
@@ -172,7 +172,7 @@ def compare(size: Size) -> None:
 
 
 def band_weights(device: str, moves: int) -> bytes:
-    """Train a band above random weights, on games that start with 8 and 4; return its weights."""
+    """Train a band on top of a random network; return its weights."""
     layout = NetworkLayout(4, 4, parse_tuples("lines+squares", 4, 4))
     table = np.random.default_rng(1).integers(-99, 99, layout.size).astype(np.int16)
     below, starts = Network(layout, CLASSIC, table), np.array([[0x23, 0]], np.uint64)
@@ -294,7 +294,7 @@ class Table:
 
 
 def said(tally: ScoreTally) -> str:
-    """Format a tally."""
+    """Format the mean score and the rates of large tiles."""
     return (
         f"  {tally.mean:,.0f} ± {tally.error:,.0f} over {tally.games:,} games, "
         f"16384 in {tally.rate(16384):.1%}, 32768 in {tally.rate(32768):.2%}"
@@ -332,7 +332,7 @@ def leave(path: Path, folder: Path) -> None:
 
 
 def train_bands(size: Size, folder: Path, seconds: float) -> None:
-    """Train as many bands as time allows, and print the strength of the banded network."""
+    """Train bands until time is up, and print the strength of the banded network."""
     until, home, path = time.perf_counter() + seconds, KEPT / "ascent", KEPT / "bands.npz"
     shutil.rmtree(home, ignore_errors=True)
     network = load(KEPT / WEIGHTS)
@@ -380,7 +380,7 @@ def measure(size: Size, folder: Path, part: str | None) -> None:
         train_table(size, folder)
     if part in (None, "bands"):
         left = size.in_all - (time.perf_counter() - BEGUN)
-        train_bands(size, folder, min(size.for_bands, left) - 30)  # time to pack and evaluate it
+        train_bands(size, folder, min(size.for_bands, left) - 30)  # 30 s to pack and evaluate
     tell("done")
 
 
@@ -390,7 +390,7 @@ def main() -> int:
     parser.add_argument("part", nargs="?", choices=["quick", "table", "bands"])
     parser.add_argument("--out", type=Path, default=KEPT)
     given = parser.parse_args()
-    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # JAX would reserve the memory
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # or JAX reserves GPU memory
     try:
         cuda.card()
     except Py2048Error as error:

@@ -40,12 +40,12 @@ Array = NDArray[Any]
 Policy = Callable[[Array, Array], Array]
 """A function that chooses actions from exponents `[n, rows, columns]` and masks `[n, 4]`."""
 Watch = Callable[[Policy], None]
-"""A function that is called with the current policy at each mark."""
+"""A function that is called with the current policy whenever it should be evaluated."""
 
 ENVS, GAMMA, LAYERS = 64, 0.997, [128, 128]
 GAMES = 200
 SHARES = 1 / 64, 1 / 16, 1 / 4, 1
-"""Shares of the moves after which a run is evaluated."""
+"""Fractions of the training moves after which the policy is evaluated."""
 
 
 def train_td(rules: Rules, marks: list[int], seed: int, watch: Watch, **settings: Any) -> None:
@@ -113,8 +113,9 @@ class Learner(NamedTuple):
 
     Attributes:
         title: Name in tables.
-        train: Function that trains with a seed and settings, and calls a `Watch` at each mark.
-        grid: Alternative values of each setting that differs from the default.
+        train: Function that trains with a seed and settings, and calls a `Watch` after each number
+            of moves in `marks`.
+        grid: Values to try for each setting.
     """
 
     title: str
@@ -165,7 +166,7 @@ def regret_of(policy: Policy, solution: Solution) -> float:
 def run(
     solution: Solution, name: str, seed: int, settings: dict[str, Any], marks: list[int]
 ) -> dict[str, Any]:
-    """Train once; return the regret at each mark and the CPU time of learning."""
+    """Train once; return the regret after each number of moves in `marks`, and the CPU time."""
     key = f"{solution.rules} {name} {seed} {settings} {marks}"
     if known := load_results("learners").get(key):
         return known

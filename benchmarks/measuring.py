@@ -1,8 +1,7 @@
-"""Fair measurements, in which contestants take turns and are compared within one run.
+"""Benchmarks in which contestants take turns, so that noise affects all of them alike.
 
-Other processes and changes of the clock rate can only slow a program down. Contestants take turns
-in short stretches, so disturbances affect all contestants, and the fastest stretch shows what a
-program can do.
+Other processes and changes of the clock rate can only slow a program down, so the fastest turn
+shows what a program can do.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from py2048.presentation.options import print_json
 from py2048.presentation.streams import StatusLine
 
 Stretch = Callable[[], float]
-"""A function that runs for a short time and returns a speed or a duration."""
+"""A function that runs a contestant for one turn and returns its speed or duration."""
 
 WIDTH = 46
 
@@ -33,7 +32,7 @@ def report(
     *,
     json: bool,
 ) -> None:
-    """Measure subjects; print the description of the machine and the results."""
+    """Run the measurements; print the machine's description and the results."""
     found["turns"] = f"{effort.rounds} of {effort.seconds} s each; median and best of them"
     if not json:
         width = max(map(len, found))
@@ -122,7 +121,7 @@ def race(
     base: str | None = None,
     is_less_better: bool = False,
 ) -> Measurement:
-    """Let contestants take turns, not counting the first turn, which is a warm-up."""
+    """Let contestants take turns. The first turn is a warm-up and is not counted."""
     values: dict[str, list[float]] = {name: [] for name in contestants}
     for turn in range(effort.rounds + 1):
         for name, play in contestants.items():
@@ -137,13 +136,13 @@ def race(
 
 
 def show(text: str, effort: Effort) -> None:
-    """Show a progress text on the terminal, replacing the previous one."""
+    """Replace the progress text on the terminal."""
     if effort.shows:
         print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
 
 
 def stretch(some: Callable[[], int], seconds: float) -> Stretch:
-    """Create a stretch that repeats `some` for about `seconds` and returns the rate per second."""
+    """Create a contestant that repeats `some` for about `seconds`, and returns its rate."""
 
     def play() -> float:
         done, start, now = 0, time.perf_counter(), 0.0
@@ -159,7 +158,7 @@ def stretch(some: Callable[[], int], seconds: float) -> Stretch:
 
 
 def batch_play(threads: int, effort: Effort) -> dict[str, Stretch]:
-    """Return a stretch for each way in which the engine plays many games on `threads` threads."""
+    """Return the engine's ways of playing many random games on `threads` threads."""
     classic = get_rules("classic")
     batch = BatchGames(classic, GAMES, seed=1, threads=threads)
     batch.play_random(WARM_UP_STEPS)

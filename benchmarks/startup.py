@@ -29,7 +29,7 @@ env.step(0)
 
 
 def startup(effort: Effort, folder: Path) -> list[Measurement]:
-    """Measure new Python processes, with compiled kernels and without any."""
+    """Measure new Python processes, with and without cached kernels."""
     codes = {
         "import py2048": "import py2048",
         "first step of a batch": FIRST_BATCH_STEP,
@@ -47,7 +47,7 @@ def startup(effort: Effort, folder: Path) -> list[Measurement]:
 
 
 def _python(code: str, cold: Path | None = None) -> Stretch:
-    """Measure a new Python process that runs `code`, in a new installation if `cold` is given."""
+    """Measure a new Python process that runs `code`; with `cold`, in a new installation."""
 
     def play() -> float:
         extra = {} if cold is None else new_installation(cold)

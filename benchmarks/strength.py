@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 SAVE_SECONDS = 60.0
 OPENING = 60
-"""Number of moves that are compared to detect changes of a timed player."""
+"""Number of moves that are compared to detect whether a timed player has changed."""
 WORK = HERE.parent / "build" / "strength"
 
 
@@ -87,7 +87,7 @@ class Row:
 
     def plays_still(self, game: GameResult) -> bool:
         """Return whether the current player plays a saved game in the same way."""
-        if "ms=" in self.player:  # Timed games differ every time.
+        if "ms=" in self.player:  # games with a time limit are not reproducible
             return True
         (now,) = run_job(
             Job(self.player, self.tournament().rules, SETTINGS["seed"], (game.game,))
@@ -95,13 +95,13 @@ class Row:
         return (now.score, now.max_tile, now.moves) == (game.score, game.max_tile, game.moves)
 
     def heading(self) -> dict[str, Any]:
-        """Return the data that identifies the games of the row."""
+        """Return the saved data that must be unchanged for saved games to be valid."""
         rules, seed = str(Rules.parse(self.rules)), SETTINGS["seed"]
         found = {"player": self.player, "rules": rules, "seed": seed, "weights": self.weights}
         return found | ({"opening": self.opening()} if "ms=" in self.player else {})
 
     def opening(self) -> str:
-        """Return the first moves of a game, searched with a fixed speed assumption."""
+        """Return a timed player's first moves if its search speed is assumed, not measured."""
         player = make_player(self.player)
         game = Game(Rules.parse(self.rules), seed=SETTINGS["seed"])
         with patch.object(SearchSpeed, "record"):
@@ -185,7 +185,7 @@ def measure_nodes() -> None:
 
 
 def _positions(rules: Rules) -> Iterator[Any]:
-    """Yield every tenth position of a game played by search."""
+    """Yield every tenth position of a game that expectimax plays."""
     game, player = Game(rules, seed=SETTINGS["seed"]), make_player("expectimax:depth=2")
     while not game.is_over and game.ply < 1000:
         if game.ply % 10 == 0:
@@ -194,10 +194,9 @@ def _positions(rules: Rules) -> Iterator[Any]:
 
 
 def measure_training(minutes: float = 10.0) -> None:
-    """Train six tuples for as long as the other program, and evaluate them over 10,000 games.
+    """Train a network for as long as moporgic/TDL2048, and evaluate it over 10,000 games.
 
-    In the last fifth of the time, the learning rate is reduced to a tenth, which averages out
-    noise.
+    For the last fifth of the time, the learning rate is ten times lower, to average out noise.
     """
     from py2048.lab.training.boards import evaluate
     from py2048.lab.training.run import TrainingRun

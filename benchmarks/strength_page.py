@@ -27,13 +27,13 @@ SETTINGS = tomllib.loads((HERE / "strength.toml").read_text(encoding="utf-8"))
 TILES = (2048, 4096, 8192, 16384, 32768, 65536)
 LARGE = TILES[3:]
 MEASURED = "our measurement"
-"""The source that strength.toml gives for programs that we measured."""
+"""Value of `source` in strength.toml for other programs that we measured."""
 STRONG = 600_000
-"""Minimum mean score of quoted programs."""
+"""Quoted programs with a lower mean score are left out."""
 BLOCK = re.compile(r"(<!-- (?!end)(\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 COLUMNS = ("score", "max_tile", "moves")
-"""Columns of a result."""
+"""Names of the columns in a result file."""
 
 Data = Mapping[str, Any]
 
@@ -86,7 +86,7 @@ def _rules(data: Data) -> str:
 
 
 def _earlier(data: Data) -> str:
-    """Return a remark if a result was measured with earlier weights, otherwise an empty string."""
+    """Return a remark for results measured with earlier weights, or an empty string."""
     known = "", weights_of(Rules.parse(data["rules"]))
     return "" if data["weights"] in known else ", earlier weights"
 
@@ -150,7 +150,7 @@ def nodes_table() -> str:
 
 
 def training_table() -> str:
-    """Return the table of mean scores by minute of training, ours and the other program's."""
+    """Return the table of mean scores by minute of training, for py2048 and TDL2048."""
     path = RESULTS / "training.json"
     if not path.exists():
         return "Not measured yet."
@@ -228,11 +228,11 @@ def table(head: Sequence[str], cells: Sequence[Sequence[str]], texts: int = 1) -
 # --- curves and pictures -------------------------------------------------------------------------
 
 Curve = list[tuple[float, float]]
-"""Seconds and mean scores."""
+"""A learning curve: pairs of training seconds and mean scores."""
 
 
 def _curves() -> dict[str, Curve]:
-    """Return our learning curves on two cores and on a GPU, and the other program's."""
+    """Return the learning curves of py2048 and of TDL2048, by name."""
     card = {"py2048 on a GPU": _our_curve("card")} if (RESULTS / "card.csv").exists() else {}
     theirs = {SETTINGS["training"]["program"]: _their_curve()}
     return {"py2048": _our_curve("training"), **card, **theirs}
@@ -244,10 +244,10 @@ def _our_curve(name: str) -> Curve:
 
 
 def _their_curve() -> Curve:
-    """Return the other program's learning curve.
+    """Return the learning curve of TDL2048.
 
-    Only the total time is known. It is divided in proportion to the points, because points and time
-    per move stay about the same during training.
+    Only the total training time is known. It is divided in proportion to the points scored, because
+    the points per second stay about the same during training.
     """
     training = SETTINGS["training"]
     means, seconds = training["means"], training["seconds"]
@@ -258,7 +258,7 @@ def _their_curve() -> Curve:
 
 
 def _at(curve: Curve, seconds: float) -> float:
-    """Return a curve's mean score at `seconds` or at the next point, or NaN after the end."""
+    """Return the first mean score at or after `seconds`, or NaN after the curve's end."""
     return next((mean for when, mean in curve if when >= seconds), float("nan"))
 
 
@@ -275,7 +275,7 @@ def draw_strength(path: Path) -> None:
     _draw_series(axes, "o-", points)
     timed = [each for each in SETTINGS["other"] if "moves_per_second" in each]
     points = [(each["program"], 1000 / each["moves_per_second"], each["mean"]) for each in timed]
-    _draw_series(axes, "x", points)  # each has several settings
+    _draw_series(axes, "x", points)  # a program has a point for each of its settings
     axes.set(xscale="log", xlabel="ms a move, one core", ylabel="mean score", ylim=(0, None))
     axes.yaxis.set_major_formatter("{x:,.0f}")
     axes.grid(alpha=0.3)

@@ -22,7 +22,7 @@ try:
     from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
     from stable_baselines3.common.vec_env import VecNormalize
 
-    import py2048.envs  # noqa: F401  # registers the ids
+    import py2048.envs  # noqa: F401  # registers the environments
 except ModuleNotFoundError as error:
     print(f"{error.name} is missing: in a clone, pip install '.[sb3]'", file=sys.stderr)
     sys.exit(2)

@@ -56,7 +56,7 @@ class MaskedGames(gymnasium.vector.VectorWrapper):
 
 
 def config(games: int, **options: Any) -> PPOConfig:
-    """Return the settings of PPO on many games in this process."""
+    """Return PPO settings that step all games in this process."""
     options = {"observation": "onehot", "reward": "log"} | options
     return (
         PPOConfig()

@@ -1,4 +1,4 @@
-"""Train a 3x3 player in well under a minute, then play one game.
+"""Train a 3x3 player in less than a minute, then play one game.
 
 The same seed gives the same network on every run. A random player averages about 200 points,
 greedy play with an untrained network about 350, and the trained network ten times that.

@@ -102,7 +102,7 @@ def populated(server: Any) -> tuple[Any, str]:
         visitor.form("/account/claim", name=name, password="correct horse battery")
     kept = SimpleCookie(visitor.cookie).values()
     now = datetime.now(UTC)
-    with store.write() as connection:  # daily leaderboards include only older accounts
+    with store.write() as connection:  # new accounts are left out of daily leaderboards
         since = (now - timedelta(days=9)).isoformat().replace("+00:00", "Z")
         connection.execute(sa.update(accounts).values(created=since))
     for place, name in enumerate((ME, *RIVALS)):
@@ -193,7 +193,7 @@ def window_after(plies: int, theme: str, *keys: str) -> Image.Image:
 SIZE, CELL = (24, 80), (10, 20)
 """The rows and columns of the terminal, and the width and height of a cell in pixels."""
 QUADRANTS = " ▘▝▀▖▌▞▛▗▚▐▜▄▙▟█"
-"""Block characters, drawn here because fonts leave gaps. An index is a bit mask of quadrants."""
+"""Block characters by bit mask of quadrants, drawn without a font, which would leave gaps."""
 
 
 def terminal(folder: Path) -> None:

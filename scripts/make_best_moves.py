@@ -61,19 +61,19 @@ ORDER_SEED = 1
 """Seed of the random order in which boards are used for training."""
 
 PART = 4096
-"""Approximate number of keys per part. A separate system of equations is solved for each part."""
+"""Approximate number of keys per part of a `Retrieval`; each part is solved separately."""
 
 SURE = np.float32(0.001)
-"""Smaller gradients cause no training step."""
+"""Weights are not updated if the gradient is smaller than this."""
 
 SEEDS = 6
-"""Number of seeds to try for a part before its number of columns is increased."""
+"""Number of hash seeds to try before a part of a `Retrieval` gets more bits."""
 
 BLOCK = 1 << 20
 """Boards per training call."""
 
 BUCKETS = 64
-"""Number of ranges into which leads are divided; each range has its own number of filter bits."""
+"""Number of ranges of the predictor's lead. Filters use more bits for larger leads."""
 
 MAX_BITS = 14
 
@@ -100,11 +100,11 @@ TRAININGS = {
 """Settings by board shape."""
 
 COVERED = {(3, 3): 1150}
-"""Maximum sum of stored boards. Perfect play almost never reaches larger sums."""
+"""Boards with a larger tile sum are not stored: perfect play almost never reaches them."""
 
 
 def distil(solution: Solution) -> DistilledMoves:
-    """Extract the best moves of a solution for the score, merging symmetric boards."""
+    """Extract the best move for each position of a solution, up to symmetry."""
     rules, most = solution.rules, solution.layers[-1].total
     covered = min(most, COVERED.get(rules.shape, most))
     boards, masks = map(np.concatenate, zip(*best_moves(solution, covered), strict=True))
@@ -116,7 +116,7 @@ def distil(solution: Solution) -> DistilledMoves:
 
 
 def best_moves(solution: Solution, covered: int) -> Iterator[tuple[Words, Bytes]]:
-    """Yield the boards of each sum up to `covered`, and the masks of their best moves."""
+    """Yield boards and masks of their best moves, for each tile sum up to `covered`."""
     for layer in solution.layers:
         if layer.total > covered:
             break
@@ -131,7 +131,7 @@ def best_moves(solution: Solution, covered: int) -> Iterator[tuple[Words, Bytes]
 
 
 def trained(solution: Solution, radix: int, boards: Words, masks: Bytes) -> Predictor:
-    """Train a predictor for a solution's boards; without a plan, return an empty predictor.
+    """Train a predictor, or return an empty one if the board shape is not in `TRAININGS`.
 
     Args:
         solution: The solution.
@@ -180,11 +180,11 @@ def _ordered(predictor: Predictor, boards: Words, rows: int, columns: int) -> Or
 
 @dataclass(frozen=True)
 class _Asked:
-    """The boards to which a question applies.
+    """The boards on which one of the predictor's choices must be checked.
 
     Attributes:
         places: Indexes of the boards, ascending.
-        answers: Whether another move is best.
+        answers: Whether the predictor's choice is wrong.
         bits: Number of filter bits for each board.
     """
 
@@ -194,11 +194,11 @@ class _Asked:
 
 
 def _stored(order: Order, masks: Bytes) -> tuple[list[FilterPlan], Retrieval, Retrieval]:
-    """Return the questions, their filters and their decisions."""
+    """Return the plan of each filter, the filters, and the decisions."""
     questions, all_asked, keys = [], [], []
     places = np.arange(len(masks))
     for number in range(QUESTIONS):
-        # If all remaining moves are best moves, either answer is right, and nothing is stored.
+        # If all remaining moves are best moves, no choice can be wrong, and nothing is stored.
         best, legal = (np.bitwise_count(masks[places] >> shift & 15) for shift in (0, 4))
         places = places[best + np.uint8(number) != legal]
         leads = order.at(places).leads(number)
@@ -217,7 +217,7 @@ def _stored(order: Order, masks: Bytes) -> tuple[list[FilterPlan], Retrieval, Re
 
 
 def _question(leads: Leads, answers: NDArray[np.bool_]) -> FilterPlan:
-    """Choose the numbers of filter bits so that they need the least space."""
+    """Choose how many filter bits each range of leads gets, to minimise the file size."""
     if not len(leads):
         return FilterPlan(np.zeros(0, np.int32), np.zeros(1, np.uint8))
     cuts = np.unique(np.quantile(leads, np.arange(1, BUCKETS) / BUCKETS, method="nearest"))
@@ -246,7 +246,7 @@ def _decisions(order: Order, all_asked: list[_Asked], filters: Retrieval) -> Ret
 
 
 def retrieval(keys: Words, bits: Bits) -> Retrieval:
-    """Build a function that maps each of these distinct keys to a bit.
+    """Build a static function that maps each key to its bit.
 
     Raises:
         SolvingError: If the keys are not distinct.
@@ -274,7 +274,7 @@ def retrieval(keys: Words, bits: Bits) -> Retrieval:
 
 
 def _attempts(keys: int) -> list[tuple[int, int]]:
-    """Return the numbers of columns and the seeds to try for a part, in ascending order."""
+    """Return pairs of a size in bits and a hash seed to try for a part, smallest size first."""
     widths = [max(WINDOW, keys + 32 + keys * more // 256) for more in range(2, 256, 2)]
     return list(product(widths, range(SEEDS)))
 
@@ -344,16 +344,15 @@ def find_best(
 def solve_part(
     starts: Words, picks: Words, bits: NDArray[np.bool_], width: Int, first: Int, words: Words
 ) -> bool:
-    """Solve the equations of a part; return whether there is a solution.
+    """Solve a part's system of linear equations over GF(2); return whether it is solvable.
 
     Args:
-        starts: First bit of each equation.
-        picks: For each equation, a mask of the 64 bits that start there; the first bit is always
-            set.
-        bits: Exclusive or of these bits.
-        width: Number of bits.
-        first: Offset of the part's bits in `words`.
-        words: The table, which receives the solution.
+        starts: Index of the first variable in each equation.
+        picks: Coefficients of the 64 variables from there, as bits; the first bit is always set.
+        bits: Right-hand side of each equation.
+        width: Number of variables.
+        first: Offset of the solution in `words`, in bits.
+        words: Receives the solution.
     """
     rows, right = np.zeros(width, np.uint64), np.zeros(width, np.bool_)
     for at in range(len(starts)):
@@ -394,7 +393,7 @@ def _score(
     weights: Vector,
     chosen: Places,
 ) -> np.float32:
-    """Return the score of a move, and store the indices of the weights in `chosen`."""
+    """Return the score of a move, and store the indices of its weights in `chosen`."""
     after, points = slide(board, direction, spec)
     gain = len(weights) - GAINS + np.int64(min(points >> 2, np.int64(GAINS - 1)))
     chosen[direction, len(places)] = gain
@@ -411,7 +410,7 @@ def _score(
 
 @kernel(inline=True, borrows=True)
 def _compare(mask: Int, scores: Vector, slopes: Vector) -> None:
-    """Compute the gradients of the scores."""
+    """Compute the gradient of the loss for each score."""
     top = np.float32(-np.inf)
     for k in range(4):
         if mask >> (4 + k) & 1:

@@ -2,9 +2,9 @@
 
 Usage: make_levels.py [PRESET…]
 
-The script plays 1,000 games for each PRESET and each value in `SLIPS`. The default is all presets
-with a network. Rows of other presets stay in the table, which contains the median score and the
-share of games that reached each tile.
+The script plays 1,000 games for each PRESET and each value in `SLIPS`, by default for all presets
+with a network. The table contains the median score and the share of games that reached each tile.
+The rows of other presets are kept.
 """
 
 from __future__ import annotations

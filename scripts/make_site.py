@@ -92,7 +92,7 @@ def build(folder: Path) -> None:
 
 
 def _worker(files: dict[str, bytes]) -> bytes:
-    """Return the service worker, which keeps all files except for most networks."""
+    """Return the service worker, which caches all files except the larger networks."""
     later = "networks/"
     kept = [name for name in files if not name.startswith(later) or name.endswith("classic.js")]
     kept.sort(key=lambda name: name != "index.html")  # the folder's URL returns the first file

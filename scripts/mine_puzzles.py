@@ -1,29 +1,30 @@
-"""Mine the puzzles of `py2048.review.puzzles` from games, and rate and judge these puzzles.
+"""Mine the puzzles of `py2048.review.puzzles` from games, and rate them.
 
 Usage: mine_puzzles.py [LOG] [--solution FILE] [--scale X] [--write]
 
 Each searched game is appended to LOG together with the positions found in it, and the same command
 resumes an interrupted run. A complete log gives the same pack on every machine. --write writes the
-pack to the package. Without LOG, the existing puzzles are rated and judged again.
+pack to the package. Without LOG, the existing puzzles are rated again.
 
 Positions come from games by players of all strengths, with some random moves. A position is kept if
 every move except the best loses at least the fraction `CLEAR` of the best move's value. On 3x3 the
 values come from the exact solution (--solution, from py2048 solve 3x3 -o FILE). On other boards,
-the values come from expectimax with the network, which must choose the same move at depths 2, 3 and
-4 (on 5x5, at depths 2 and 3). The values are those of the deepest search. The network also plays
-games from the position, which must confirm the move (`is_best_by_play`). If the data folder
-contains an ending table for the position, the table must confirm the move as well. The shipped pack
-was checked with the ending tables L3-256, 442-256 and 442-64. The pack records the weights with
-which it was mined. If the weights change, the pack must be mined again.
+the values come from the deepest expectimax search with the network.
+
+The best move must be confirmed. Expectimax must choose it at all depths in `DEPTHS`, and it must
+score best when the network plays on from the position (`is_best_by_play`). If the data folder
+contains an endgame table for the position, the table must agree. The shipped pack was checked with
+the tables L3-256, 442-256 and 442-64. The pack records the weights with which it was mined. If the
+weights change, the pack must be mined again.
 
 Ratings are computed from the probability that a player of level `CASUAL` finds the best move
-(`chance_to_find`). On Elo's scale, a rating of r means odds of 10^((r - a) / 400) against a player
-rated a. The mean rating of the pack is `MEAN`. Answers by players then change the ratings; see
-`PuzzleBook`.
+(`chance_to_find`). As in Elo's system, a difference of 400 points between the puzzle and the player
+means odds of 10 to 1. The mean rating of the pack is `MEAN`. Later, the answers of players change
+the ratings (see `PuzzleBook`).
 
-Simulated players of level `PRACTISED` continue the game after each move. Their games show why the
-most tempting wrong move is worse. A puzzle is dropped if the players clearly do better after
-another move than after the best move.
+To explain why the most tempting wrong move is worse, players of level `PRACTISED` are simulated
+after each move. If they clearly do better after another move than after the best one, the puzzle is
+dropped.
 """
 
 from __future__ import annotations
@@ -66,13 +67,13 @@ SEED = 2048
 QUOTAS = {"classic": 700, "3x3": 120, "5x5": 60, "comp1127": 120}
 """Puzzles in the pack, by preset."""
 SURPLUS = 1.05
-"""Number of positions mined per puzzle, more than 1 to leave a choice of ratings."""
+"""Positions mined per puzzle. The surplus leaves a choice of ratings."""
 
 WALKERS = (
     ("ntuple", 0.0), ("ntuple", 0.03), ("ntuple", 0.1),
     ("heuristic:depth=1", 0.05), ("corner", 0.0), ("greedy", 0.0),
 )  # fmt: skip
-"""The players whose games are searched, and their share of random moves."""
+"""The players whose games are searched for puzzles, and their share of random moves."""
 SPACING = {"classic": 10, "3x3": 3, "5x5": 10, "comp1127": 5}
 """Number of plies between examined positions, by preset."""
 MIN_LEGAL = 3
@@ -83,19 +84,21 @@ MAX_PER_GAME = 8
 CLEAR = 0.05
 """Minimum lead of the best move, relative to its value."""
 GAMES, LOOK, SURE, HOPELESS = 400, 25, 3.0, -1.0
-"""The maximum number of games played per move, the number of games between checks, and the leads in
-standard errors at which the best move is accepted or rejected.
+"""Limits of `is_best_by_play`.
+
+At most `GAMES` games are played for each move. After every `LOOK` games, the best move is confirmed
+if its lead is at least `SURE` standard errors, and rejected if its lead is at most `HOPELESS`.
 """
 HORIZON = 400
-"""Games end when the board's sum has grown by this number; the network estimates the rest."""
+"""Games are cut off when the tile sum has grown by this much; the network estimates the rest."""
 EXACT = "3x3"
 DEPTHS = {"classic": (2, 3, 4), "comp1127": (2, 3, 4), "5x5": (2, 3)}
 
 CASUAL, PRACTISED = LEVELS[1:3]
 MEAN, FACTOR = 1500.0, 400.0
-"""Mean rating of the pack, and the rating gap for tenfold odds."""
+"""Mean rating of the pack, and the rating difference that means odds of 10 to 1."""
 MIN_CHANCE, CHANCES = 0.02, 1000
-"""Minimum chance, which keeps ratings finite, and number of integration points."""
+"""Minimum chance, which keeps ratings finite, and the number of integration points."""
 BIN = 50
 """Width of the rating bins from which the pack is chosen."""
 
@@ -110,11 +113,11 @@ def player_for(spec: str, _rules: str) -> Player:
 
 
 class Miner:
-    """Plays games and searches them for positions.
+    """Plays games and searches them for puzzle positions.
 
     Args:
-        log: File with the results so far.
-        solution: Solution of `EXACT`.
+        log: File with the results so far, to which new results are appended.
+        solution: File with the solution of the 3x3 rules.
         scale: Number of positions to find, relative to the usual number.
     """
 
@@ -149,7 +152,7 @@ class Miner:
             print(progress, file=sys.stderr, flush=True)
 
     def _of_game(self, name: str, number: int) -> list[dict[str, Any]]:
-        """Return the positions found in a game; game 0 is the current pack."""
+        """Return the puzzle positions in a game. Game 0 stands for the current pack."""
         rules = get_rules(name)
         if number == 0:
             boards, limit = [each.board for each in puzzles() if each.rules == rules], QUOTAS[name]
@@ -168,7 +171,7 @@ class Miner:
         return found
 
     def _verdict(self, rules: Rules, board: Board) -> dict[Direction, float] | None:
-        """Return the values of the moves, if all depths agree on a clearly best move."""
+        """Return each move's value, or None unless one move is clearly best at all depths."""
         values = None
         verdicts = set()
         for level in range(len(DEPTHS.get(rules.name, (0,)))):
@@ -178,7 +181,7 @@ class Miner:
         return values if len(verdicts) == 1 else None
 
     def _values(self, rules: Rules, board: Board, level: int) -> dict[Direction, float] | None:
-        """Return the values of the moves, if one move is clearly best."""
+        """Return each move's value, or None unless one move is clearly best."""
         if rules.name == EXACT:
             spec = f"perfect:file={self._solution}"
         else:
@@ -191,7 +194,7 @@ class Miner:
 
 
 def walk(rules: Rules, number: int, seed: int) -> Iterator[Board]:
-    """Yield positions of a game."""
+    """Play a game; yield the positions to examine."""
     spec, noise = WALKERS[number % len(WALKERS)]
     player, game, draws = player_for(spec, rules.name), Game(rules, seed=seed), random.Random(seed)
     while not game.is_over:
@@ -203,7 +206,7 @@ def walk(rules: Rules, number: int, seed: int) -> Iterator[Board]:
 
 @cache
 def searcher_for(rules: Rules) -> Searcher:
-    """Return the player that finishes games: the network without search."""
+    """Return a 1-ply searcher that plays games to the end with the network."""
     return Searcher(rules, network_for(rules), SearchLimits(1))
 
 
@@ -233,7 +236,7 @@ def points_after(rules: Rules, board: Board, direction: Direction, seed: int) ->
 
 
 def lead(ours: list[float], theirs: list[float]) -> float:
-    """Return the lead of one mean over another, in standard errors of the difference."""
+    """Return how far one mean leads another, in standard errors of the difference."""
     difference = np.subtract(ours, theirs)
     error = difference.std(ddof=1) / np.sqrt(len(difference))
     return float(difference.mean() / error) if error else 0.0
@@ -243,7 +246,7 @@ def lead(ours: list[float], theirs: list[float]) -> float:
 
 
 def judged(puzzle: Puzzle) -> Puzzle | None:
-    """Rate a puzzle and find its reason; return `None` if simulated players have a better move."""
+    """Rate and explain a puzzle, or return None if simulations find a better move."""
     network = evaluation_of(puzzle.rules)
     assert isinstance(network, Network)
     values = Expectimax(puzzle.rules, network.value, 1).rate(puzzle.board)
@@ -261,12 +264,13 @@ def judged(puzzle: Puzzle) -> Puzzle | None:
 
 
 def chance_to_find(values: Mapping[Direction, float], best: Direction, share: float) -> float:
-    """Return the probability that a player who misjudges the moves prefers the best move.
+    """Return the probability that a player who misjudges moves still chooses the best one.
 
     Args:
-        values: The values of the moves for the player.
+        values: Value of each move.
         best: The best move.
-        share: Each value is misjudged by a uniform factor from 1 - share to 1 + share.
+        share: The player multiplies each value by a random factor, uniform from 1 - share to
+            1 + share.
     """
     factors = 1 + share * np.linspace(-1, 1, CHANCES)
     chances = np.ones(CHANCES)
@@ -285,7 +289,7 @@ def centred(found: list[Puzzle]) -> list[Puzzle]:
 
 
 def pack_of(found: dict[str, list[dict[str, Any]]], quotas: dict[str, int]) -> list[Puzzle]:
-    """Return the pack, with each preset's quota spread evenly over the ratings."""
+    """Choose the puzzles of the pack, spread evenly over the ratings for each preset."""
     draws = random.Random(SEED)
     chosen: list[Puzzle] = []
     for name, quota in quotas.items():
@@ -322,7 +326,7 @@ def evenly(bins: dict[int, list[Puzzle]], count: int, draws: random.Random) -> l
 
 
 def puzzle_of(name: str, found: dict[str, Any]) -> Puzzle:
-    """Return the puzzle of a position, without number, rating and reason."""
+    """Return an unrated puzzle for a position."""
     rules, board = get_rules(name), Board.parse(found["board"])
     scale = scale_of(rules, board)
     values = {Direction.parse(word): value * scale for word, value in found["values"].items()}
@@ -330,7 +334,7 @@ def puzzle_of(name: str, found: dict[str, Any]) -> Puzzle:
 
 
 def scale_of(rules: Rules, board: Board) -> float:
-    """Return the points that recorded games scored for each point that the network expected."""
+    """Return the ratio of points scored in recorded games to points that the network expected."""
     records = None if rules.name == EXACT else network_for(rules).records
     return records.scale(board) if records else 1.0
 

@@ -32,9 +32,9 @@ from cosmic_ray.work_item import MutationSpec, TestOutcome
 
 ROOT = Path(__file__).resolve().parent.parent
 SKIPPED = "ReplaceBinaryOperator_BitOr", "RemoveDecorator", "Variable", "Eq_Is"
-"""Mutation operators that mostly change annotations (`int | None`), caches or string identity."""
+"""Mutation operators that are not used: they mostly change annotations or caches."""
 TRIVIAL = re.compile(r".*(cache\b|\*,)|@dataclass|if TYPE_CHECKING|[A-Z0-9_, ]+(: .+)? = ")
-"""Lines that configure a cache or dataclass, or set a constant, which a test could only repeat."""
+"""Lines that are not mutated, because a test could only repeat them."""
 MIN_TIMEOUT_S = 60.0
 
 

@@ -1,8 +1,8 @@
-"""Count the function calls of a move, both from a key press and from a message to the server.
+"""Count the function calls that a move causes, for a key press and for a message to the server.
 
-The script prints the number of calls to py2048's functions by file, from the key or the message to
-the answer, including calls in the threads that save the move. The numbers are those of the median
-of `TRACED` moves, measured after `WARM_UP` moves that import modules and fill caches.
+The script prints the number of calls to py2048's functions by file, including calls in the threads
+that save the move. It reports the median of `TRACED` moves, after `WARM_UP` moves that import
+modules and fill caches.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = str(ROOT / "src" / "py2048")
 sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "server"), str(ROOT / "tests" / "app" / "storage")]
 WARM_UP, TRACED = 25, 9
-SETTLE_S = 0.5  # lets threads write the move
+SETTLE_S = 0.5  # time for background threads to save the move
 
 
 class Trace:
@@ -46,7 +46,7 @@ class Trace:
 
     def _record(self, frame: FrameType, event: str, _argument: object) -> None:
         file = frame.f_code.co_filename
-        is_new = event == "call" and frame not in self._frames  # a generator resumes by a call
+        is_new = event == "call" and frame not in self._frames  # not a resumed generator
         if self._is_active and is_new and file.startswith(PACKAGE):
             self._frames.add(frame)
             self._moves[-1].append((file[len(PACKAGE) + 1 :], frame.f_code.co_qualname))
@@ -63,7 +63,7 @@ class Trace:
 
 
 def trace_key(folder: str) -> Trace:
-    """Trace a key on a screen that draws nothing, with the terminal's texts and an SQLite store."""
+    """Trace key presses on a fake terminal screen, with an SQLite store."""
     controlled = import_module("tests.app.controller.fake_screen").controlled
     from py2048.app.session import open_session
     from py2048.app.terminal.app import brief
@@ -85,7 +85,7 @@ def trace_key(folder: str) -> Trace:
 
 
 async def trace_server(folder: str) -> Trace:
-    """Trace a move message through the parts of the server, with one player in the room."""
+    """Trace move messages to a server without network, from a single player."""
     inside = import_module("tests.server.inside")
     trace = Trace()
     async with inside.running(f"{folder}/server.sqlite3") as services:
@@ -109,7 +109,7 @@ def _move_frame(visitor: Any) -> str:
 
 
 def main() -> None:
-    """Trace both."""
+    """Trace both kinds of moves."""
     with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         trace_key(folder).report("A key")
         asyncio.run(trace_server(folder)).report("A move on the server")

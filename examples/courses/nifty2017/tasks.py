@@ -25,7 +25,7 @@ PIECES = ("*", "*", "2", "2", "4", "8")
 
 
 def as_pieces(rows: list[list[int]]) -> Board:
-    """Convert a board of numbers to the students' representation."""
+    """Convert a board of numbers to the strings that students use."""
     return [[str(tile or "*") for tile in row] for row in rows]
 
 
@@ -133,7 +133,7 @@ def packed(line: list[str]) -> list[str]:
 
 
 def swipes(seed: str) -> Iterator[Example]:
-    """Yield swipes in all directions; `end_move` is replaced, to count its calls."""
+    """Yield examples of swipes. A fake `end_move` counts its calls."""
     traps = [["2", "2", "4", "8"], ["8", "4", "2", "2"], ["2", "2", "2", "2"], ["*", "2", "*", "4"]]
     for board in [traps, *boards(seed)]:
         columns = [list(column) for column in zip(*board, strict=True)]
@@ -163,7 +163,7 @@ CHECKS = {
 
 
 def lent(own: str) -> tuple[str, ...]:
-    """Return correct implementations of the other tasks' functions."""
+    """Return correct versions of the functions from the other tasks."""
     others = [name for name in CHECKS if name not in {own, "swipe"}]
     return (right_versions(piece_by_piece, others, "game"),)
 

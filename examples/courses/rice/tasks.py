@@ -33,7 +33,7 @@ TILES = (0, 0, 2, 2, 4, 8)
 
 
 def lent(*own: str) -> tuple[str, ...]:
-    """Return correct implementations of all methods that the task does not ask for.
+    """Return correct versions of all methods that the task does not ask for.
 
     Methods that only call other methods come first, because they work with any representation.
     """
@@ -122,7 +122,7 @@ def texts(seed: str) -> Iterator[Example]:
 
 
 def draw_tiles(game_class: Any, times: int) -> list[Any]:
-    """Collect the new tiles on many boards with three empty squares; runs beside the submission."""
+    """Collect new tiles on boards with three empty squares. Runs in the submission's process."""
     found = []
     for _ in range(times):
         game = game_class(2, 3)
@@ -134,7 +134,7 @@ def draw_tiles(game_class: Any, times: int) -> list[Any]:
 
 
 def draws_tiles(session: SubmissionSession) -> None:
-    """Check that 2s and 4s appear nine to one, in each empty square equally often."""
+    """Check that one new tile in ten is a 4, and that all empty squares are equally likely."""
     four, squares = Odds(of=4), [Odds(of=4) for _ in range(3)]
     for seed in range(12):
         session.begin()

@@ -1,14 +1,15 @@
 """Admission of expensive requests: prices in processor time, fair queueing, worker processes.
 
-Each kind of expensive request (a *door*) has a price in processor seconds. The price is adjusted to
-the measured times. A request is charged to the caller's address and account when it arrives, and
-the charge is corrected when the request is done.
+Each kind of expensive request (a *door*) has a price in processor seconds, which follows the
+measured times. A request is charged to the caller's address and account when it arrives, and the
+charge is corrected when the request is done.
 
 A free worker takes the next request from the address with the earliest virtual clock (Lixia Zhang,
 *Virtual Clock: A New Traffic Control Algorithm for Packet Switching Networks*, SIGCOMM 1990), and
-within this address from the account with the earliest virtual clock. Virtual clocks are never
-behind real time, and each request advances a clock by price / `SHARE`. If an address exceeds its
-share, its requests wait behind those of all others, no matter how many accounts it has.
+within this address from the account with the earliest virtual clock. Each request advances both
+clocks by its price divided by `SHARE`. A clock behind real time is first set to real time. If an
+address exceeds its share, its requests wait behind those of all others, no matter how many accounts
+it has.
 """
 
 from __future__ import annotations
@@ -29,13 +30,13 @@ from py2048.server.workers import Outcome, Worker, timed
 _T = TypeVar("_T")
 
 WORKERS = 2
-RATE, BURST_S = 0.75, 300.0  # Processor seconds that an address may use: per second, in a burst.
+RATE, BURST_S = 0.75, 300.0  # Token bucket of an address, in processor seconds.
 SHARE = 0.05  # CPU seconds that each address can use per second at full priority.
 MAX_WAIT_S = 5.0  # A request is rejected if it would wait longer than this for a worker.
-MIN_PRICE_S = 0.005  # This minimum covers the time that a request costs outside the workers.
+MIN_PRICE_S = 0.005  # Covers the server process's own work for a request.
 HERE_FACTORS = {"battle": 10, "game": 10, "offline": 100, "open": 10, "puzzle": 10}
-"""Factors for the charges of requests that run in threads of the server's own process.
-These requests are charged more because they delay the moves that this process plays."""
+"""Charge multipliers for requests that run in threads of the server's own process.
+Such requests cost more because they slow down moves in the same process."""
 
 _LEARNING_RATE = 0.05
 
@@ -60,7 +61,7 @@ class Caller(NamedTuple):
     Attributes:
         address: Network address (see `address_of`).
         account: The account.
-        is_known: Whether requests by strangers must wait behind this request.
+        is_known: Whether requests of this caller take precedence over those of strangers.
     """
 
     address: str
@@ -89,7 +90,7 @@ class Request(NamedTuple):
 class FairQueue:
     """A queue that shares time fairly between addresses, then between an address's accounts.
 
-    Requests from one address never run in more than half of the places.
+    One address can use at most half of the places at the same time.
 
     Args:
         places: Maximum number of requests that run at the same time.
@@ -122,7 +123,7 @@ class FairQueue:
         for each in self._waiting:
             backlogs[each.caller.address] += each.price_s
         own = backlogs.pop(request.caller.address, 0.0)
-        most = own + request.price_s  # upper bound of another address's time before this request
+        most = own + request.price_s  # the most that any other address can use before this request
         ahead = own + sum(min(most, each) for each in backlogs.values())
         wait_s = max(own / self._places_each, ahead / self._places) - MAX_WAIT_S
         wait_s = max(wait_s, self.wait_s(request.caller), 0.0)
@@ -206,7 +207,7 @@ class Admission:
         turn = asyncio.get_running_loop().create_future()
         request = Request(caller, self._prices_s[door], turn.set_result)
         self._check(door, self._queue.add(request))
-        # The caller may go away, but a worker is only free when its call is done.
+        # Shielded, because the worker stays busy even if the caller is cancelled.
         running = asyncio.create_task(self._run(door, turn, call, *args))
         found: _T = (await asyncio.shield(running)).value()
         return found

@@ -65,8 +65,8 @@ class Server(Api):
 
         async def serve(scope: Scope, receive: Receive, send: Send) -> None:
             if scope["type"] == "websocket" and scope["path"] == SOCKET_PATH:
-                # Calling `play` directly keeps Starlette's middleware out of memory while the
-                # connection is open.
+                # Bypass Starlette, whose middleware would use memory as long as the connection is
+                # open.
                 await play(self, WebSocket(scope, receive, send))
             else:
                 await app(scope, receive, send)
@@ -169,8 +169,8 @@ class Server(Api):
         facts = {"networks": strong_networks()}
         if not self.backend.is_deaf:
             return JSONResponse({"status": "ready", **facts})
-        # A loss of notices does not cause status 503, because games can still be played and all
-        # processes have the same problem.
+        # Without notices, the process is still ready: games can be played, and other processes
+        # would not receive notices either.
         fault = "PostgreSQL's notices"
         late = f"{fault} cannot be heard: watchers on other processes see moves up to 2 s late"
         return JSONResponse({"status": "ready", "degraded": fault, "message": late, **facts})
@@ -210,6 +210,6 @@ def strong_networks() -> list[str]:
 
 
 async def without_slash(request: Request) -> Response:
-    """Redirect to the path without its trailing slash; the target has no scheme or host."""
+    """Redirect to the path without its trailing slash, never to another host."""
     path = "/" + request.path_params["path"].strip("/")
     return RedirectResponse(f"{path}?{request.url.query}".rstrip("?"))

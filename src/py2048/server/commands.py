@@ -126,7 +126,7 @@ def bot(
     players = [make_player(player) for _ in range(min(jobs or 1, games))]
     with BotClient(server, token, say=say) as asking:
         me = asking.me()
-    with StatusLine(quiet=quiet):  # compile now, because the server measures thinking time
+    with StatusLine(quiet=quiet):  # compile before the server measures thinking time
         players[0].choose(Game(wanted, seed=0))
     say(f"{players[0].name} plays as {me['name']} on {asking.server}")
     begun = [each["game"] for each in me["games"] if each["rules"] == str(wanted)]

@@ -35,8 +35,7 @@ class HintService:
     """Computer players for hints and autoplay.
 
     Args:
-        specs: Specs of the allowed players. The list is restricted because some players could take
-            hours for a move.
+        specs: Specs of the allowed players. Other players could take hours for a move.
         admission: Runs the players in worker processes.
     """
 

@@ -77,9 +77,9 @@ def _announce(listener: socket.socket) -> None:
 def _app(settings: ServerSettings) -> ASGIApp:
     """Create the application in the process that will serve it.
 
-    By default, the garbage collector runs after every 700 new objects, but this server runs it less
-    often. Playing moves creates no reference cycles, and the new objects live as long as their
-    game.
+    The garbage collector runs less often than Python's default of every 700 new objects. Moves
+    create no reference cycles, and most new objects live as long as their game, so there is little
+    garbage to collect.
     """
     app = Server(settings).asgi()
     gc.collect()
@@ -121,7 +121,7 @@ def _config(settings: ServerSettings, log_level: str) -> uvicorn.Config:
 def _socket_connection(
     connections: Connections, meter: TokenBuckets, **uvicorn_args: Any
 ) -> asyncio.Protocol:
-    # This module is imported with the first WebSocket, to keep the first page fast.
+    # Imported here, because uvicorn's WebSocket module would delay the first page.
     from py2048.server.http.sockets import SocketConnection
 
     return SocketConnection(connections, meter, **uvicorn_args)

@@ -31,7 +31,7 @@ BATTLE = "battle"
 """Mode of games in a battle."""
 
 POSITION = "position"
-"""Category of casual games that start from a position and count on no leaderboard."""
+"""Category of casual games that start from a given position. No leaderboard lists them."""
 
 _MAX_ID = 32
 _MAX_QUOTED = 40
@@ -62,7 +62,7 @@ def malformed(message: str) -> ActionRejected:
     return ActionRejected("malformed", message)
 
 
-# Types of fields. A description completes the error message "NAME must be …".
+# Field types. The description of a type completes the error message "NAME must be …".
 
 
 def _text(description: str) -> Meta:
@@ -456,13 +456,13 @@ class TurnEvent(GameEvent):
 
 
 class MovedEvent(TurnEvent, tag="moved"):
-    """A turn was played, or was `redone` after an undo."""
+    """A turn was played or redone."""
 
     redone: bool
 
 
 class UndoneEvent(TurnEvent, tag="undone"):
-    """A turn was undone. `motions` run backwards, and `spawn` is the tile that disappears."""
+    """A turn was undone. `motions` move the tiles back, and `spawn` is the tile to remove."""
 
 
 class NothingMovedEvent(GameEvent, tag="nothing_moved"):
@@ -473,7 +473,7 @@ class NothingMovedEvent(GameEvent, tag="nothing_moved"):
 
 
 class WonEvent(GameEvent, tag="won"):
-    """The target was reached. `say` is a sentence about this."""
+    """The target tile was reached. `say` is the message to show."""
 
     say: str
     tile: int
@@ -481,7 +481,7 @@ class WonEvent(GameEvent, tag="won"):
 
 
 class OverEvent(GameEvent, tag="over"):
-    """The game is over. The sentence `say` describes how the game ended."""
+    """The game is over. `say` is the message to show."""
 
     say: str
     outcome: OutcomeName
@@ -547,7 +547,7 @@ class Me(Reply):
 
 
 class HelloMessage(ServerMessage, tag="hello"):
-    """The first message: the user, the game to continue, and the available players."""
+    """The first message on a connection. `current` is the id of the game to continue."""
 
     me: Me
     current: str | None
@@ -555,7 +555,7 @@ class HelloMessage(ServerMessage, tag="hello"):
 
 
 class ChanceInfo(Reply):
-    """Of the `games` recorded games that reached this stage, `made` then reached the tile."""
+    """A tile that `made` of `games` recorded games reached from a similar position."""
 
     tile: int
     made: int
@@ -581,7 +581,7 @@ class HintAnswer(Reply, kw_only=True):
 
 
 class HintOption(Reply):
-    """A direction in a list of options, with a bar whose relative length is `share`."""
+    """A direction and its explanation. `share` is the length of its bar, from 0 to 1."""
 
     direction: Heading
     text: str
@@ -602,7 +602,7 @@ class HintMessage(HintAnswer, tag_field="type", tag="hint", kw_only=True):
 
 
 class CompilingMessage(ServerMessage, tag="compiling"):
-    """The compiler's progress with the kernels of a requested player."""
+    """Compilation progress of a requested computer player. `share` is between 0 and 1."""
 
     game: str
     player: str
@@ -746,7 +746,7 @@ class LineTurn(Reply):
 
 
 class LineInfo(Reply):
-    """A typical continuation. `fear` is the value of the tiles to highlight, if any."""
+    """A typical continuation of the game. Pages highlight tiles with the value `fear`."""
 
     turns: list[LineTurn]
     fear: int | None
@@ -755,11 +755,12 @@ class LineInfo(Reply):
 class ReviewedMove(Reply, kw_only=True):
     """The review of a legal move.
 
-    For a level, `values` are the chances of reaching the `goal`, or of surviving 20 more moves if
-    `survival` is set, and `errors` are the standard errors of the best value minus each value. For
-    perfect play, `values` are in the review's unit. `loss` is the difference from the best value.
-    `options` lists the directions with their texts, best first. `badge`, `headline` and `why` put
-    the review of the move into words.
+    If moves are judged against a player level, `values` are the chances of reaching the `goal`, or
+    of surviving 20 more moves if `survival` is set. `errors` are the standard errors of the
+    differences from the best value. If moves are judged against perfect play, `values` are in the
+    unit of the `ReviewSummary`. `loss` is the difference between the best value and the value of
+    the move. `options` lists all directions, best first. `badge`, `headline` and `why` explain the
+    review to the player.
     """
 
     ply: int
@@ -803,7 +804,10 @@ class HabitInfo(Reply):
 
 
 class PhaseInfo(Reply):
-    """The moves while `tile` was the largest tile. `loss` and `luck` use the unit of the review."""
+    """The phase of a game in which `tile` was the largest tile.
+
+    `loss` and `luck` are totals in the unit of the `ReviewSummary`.
+    """
 
     tile: int
     first: int
@@ -814,14 +818,16 @@ class PhaseInfo(Reply):
 
 
 class ReviewSummary(Reply, kw_only=True):
-    """The review of a whole game. `moments` are up to ten costly moves, in game order.
+    """The review of a whole game.
 
     `level` is the player level against which moves were judged, or ``perfect``. `wanted` is the
-    requested level, which may be ``me``. `reviewed` is the number of graded moves; moves after the
-    goal are not graded. `accuracy` is null if too few moves were graded. `first` is the turn of the
-    costliest move. For perfect play in points, the score equals `expected` (the value at the start)
-    minus `loss` plus `luck`. `graph` is an SVG plot of the values, and `swing` is the standard
-    deviation of luck in this game.
+    requested level, which may be ``me``. Moves after the `goal` was reached are not graded.
+    `reviewed` counts the graded moves. `accuracy` is null if too few moves were graded.
+
+    `moments` are up to ten costly moves, in game order. `first` is the turn of the costliest move.
+    `graph` is an SVG plot of the values. `swing` is the standard deviation of the player's luck.
+    `expected` is the value of the start position if moves were judged against perfect play in
+    points. The final score then equals `expected` minus `loss` plus `luck`.
     """
 
     judge: str
@@ -864,7 +870,7 @@ class ReviewAnswer(Reply, rename={"first": "from"}):
 
 
 class VerifiedAnswer(Reply):
-    """The result of verifying a record. `fair` says whether a secret proves the tiles fair."""
+    """The result of verifying a record. `fair` is true if a secret was given and verified."""
 
     ok: bool
     error: str | UnsetType = UNSET

@@ -95,7 +95,7 @@ async def _exchange_messages(connection: ClientConnection, websocket: WebSocket)
             while (message := await websocket.receive())["type"] == "websocket.receive":
                 await connection.on_message(message.get("text"))
         finally:
-            connection.close(FAILED)  # ends `run`; a disconnected client receives no close code
+            connection.close(FAILED)  # makes `run` return
 
     async def send(frame: bytes) -> None:
         await websocket.send_text(frame.decode())
@@ -123,12 +123,11 @@ async def _exchange_messages(connection: ClientConnection, websocket: WebSocket)
 class ClientConnection(Client):
     """A player's connection. Messages are handled in order.
 
-    A page may send a chain of actions without waiting for responses. The first action of a chain
-    must have the game's next number. The server numbers the other actions, because moves without
-    effect use no number and the page cannot predict which moves have no effect. A later action is
-    played only if nothing else has happened in the game since the previous action, so no move is
-    made on a board that the player has not seen. A rejected action breaks the chain, and the rest
-    of the chain is dropped without a message.
+    A page may send a chain of actions without waiting for responses. Only the first action needs
+    the correct number. The page cannot number the others, because a move that changes nothing uses
+    no number. If the game changes in any other way during the chain, the next action is rejected,
+    so that no move is made on a board that the player has not seen. After a rejected action, the
+    server drops the rest of the chain without further messages.
 
     Attributes:
         site: The parts of the server.
@@ -169,7 +168,7 @@ class ClientConnection(Client):
     def play_now(self, frame: bytes) -> bool:
         """Play a person's move if this is possible without waiting.
 
-        Return whether it was handled.
+        Returns whether the frame was handled.
         """
         self._arrived, room = time.monotonic(), self.room
         if self._is_busy or self.close_code or room is None or room.state is RoomState.LOADING:
@@ -207,9 +206,8 @@ class ClientConnection(Client):
     async def _with_pongs(self, work: Coroutine[object, object, None]) -> None:
         """Handle a message that may take a long time, and send pongs in the meantime.
 
-        The connection handles one message at a time, so pings from the page wait until the current
-        message has been handled. Without a pong, the page would give up on the connection and lose
-        the answer.
+        The connection handles one message at a time, so it cannot answer pings during a long
+        request. Without pongs, the page would reconnect and lose the response.
         """
         task = asyncio.ensure_future(work)
         try:
@@ -305,7 +303,7 @@ class ClientConnection(Client):
         if mode == DAILY and not await asyncio.to_thread(self.rooms.games.daily, self.account):
             limit = "known_dailies" if is_known(self.owner) else "new_dailies"
             self.site.limits.check(limit, self.caller.address)
-        await self.rooms.wait_for_records(self.account)  # A record may set a new best score.
+        await self.rooms.wait_for_records(self.account)  # for an up-to-date best score
         facts = self.account, message.rules, mode
         game = await self.site.write("game", self.caller, GameService.begin_game, *facts)
         await self._enter(self.rooms.room_of(game))
@@ -347,7 +345,7 @@ class ClientConnection(Client):
         level = await self._level(session.rules, message.level)
         answers = self.site.hints.advise("hint", self.caller, spec, session.snapshot(), level)
         hint = await anext(answers)
-        assert isinstance(hint, Hint)  # the first answer is always a hint
+        assert isinstance(hint, Hint)  # `advise` yields a hint first
         room = await self._own_room()
         room.game.show_hint(number, hint)
         self._continue_chain(message, room.game)
@@ -370,7 +368,10 @@ class ClientConnection(Client):
     async def _send_second_hint(
         self, room: Room, spec: str, answers: AsyncIterator[Hint | Compiling]
     ) -> None:
-        """After a hint by a faster player, send the compiler's progress and the requested hint."""
+        """Send compilation progress, and then the requested player's hint.
+
+        The client already has a hint from a faster player.
+        """
         version = room.game.version
         try:
             async for answer in answers:
@@ -394,10 +395,10 @@ class ClientConnection(Client):
             self.site.hints.start_autoplay(self.rooms, room, spec, delay_s, self.caller)
 
     async def _on_offline(self, message: schema.OfflineRequest) -> None:
-        """Append turns that were played offline, after a thread has replayed them in a copy."""
+        """Replay offline turns in a copy of the game, then append them."""
         room = await self._own_room()
         room.end_autoplay()
-        await room.ready()  # The copy must not contain changes that have not been saved.
+        await room.ready()  # the copy must not contain unsaved changes
         game = room.game
         game.check_offline(message.number)
         facts = game.tracked.copy(), message.turns, message.category

@@ -1,4 +1,4 @@
-"""Low-priority worker processes for computations, so that moves keep a core of their own."""
+"""Low-priority worker processes, so that computations do not delay moves."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ class Api(Site):
         return messages.slides_info(*_position(body))
 
     async def hint(self, request: UserRequest, body: schema.AdviceRequest) -> schema.HintAnswer:
-        """Return the best move and the values of all directions, for a level or from a player."""
+        """Return the best move and the value of each direction."""
         rules, board = _position(body)
         spec = self.hints.checked(body.player, rules, board)
         if body.level == ME:
@@ -91,7 +91,7 @@ class Api(Site):
             raise GameOverError("no move changes this board: the game is over")
         snapshot = PositionSnapshot(rules, board, 0)
         found = await anext(self.hints.advise("hint", request.caller, spec, snapshot, level))
-        assert isinstance(found, Hint)  # the first item is always a hint
+        assert isinstance(found, Hint)  # `advise` yields a hint first
         return messages.hint_answer(found)
 
     async def verify(
@@ -219,7 +219,7 @@ class GameStream(StreamingResponse):
     """
 
     def __init__(self, api: Api, room: Room, request: UserRequest) -> None:
-        # The second header disables response buffering in nginx.
+        # X-Accel-Buffering disables response buffering in nginx.
         headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
         super().__init__(self._lines(), headers=headers, media_type=NDJSON)
         self._api, self._room, self._address = api, room, request.address
@@ -395,7 +395,7 @@ class Endpoint:
 
     @property
     def is_for_players(self) -> bool:
-        """Whether requests need a user, who is identified by a token or a cookie."""
+        """Whether users must be identified by a token or a cookie."""
         return self.path.startswith(("/api/bot", "/api/games"))
 
     async def respond(self, api: Api, request: UserRequest) -> Response:

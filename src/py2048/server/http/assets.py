@@ -75,7 +75,7 @@ class Assets:
         return f"/static/{self.version}/{name}"
 
     def content(self, name: str) -> bytes:
-        """Return the contents of a file. The first call may take a second.
+        """Return the contents of a file. Generating a file may take a second.
 
         Raises:
             KeyError: If there is no such file.

@@ -58,7 +58,7 @@ class Connections:
         self._idle: OrderedDict[_Droppable, str] = OrderedDict()  # longest idle first
 
     def enter(self, connection: _Droppable, host: str) -> bool:
-        """Add an idle connection, dropping another idle connection if a limit is reached.
+        """Register an idle connection; if a limit is reached, drop another idle connection.
 
         Returns False if there is no idle connection to drop.
         """
@@ -127,8 +127,8 @@ class HttpConnection(H11Protocol):
     def on_response_complete(self) -> None:
         """Wait for the next request. If the client pipelines requests, close the connection.
 
-        Browsers and proxies never pipeline requests. If a client sends thousands of requests at
-        once, it gets only one response before the connection closes.
+        Browsers and proxies never pipeline requests. An attacker could otherwise send thousands of
+        requests at once.
         """
         self._become_idle()
         if self.conn.their_state is h11.DONE and self.conn.trailing_data[0]:

@@ -41,10 +41,7 @@ class TokenBuckets:
         self.burst = max(1.0, self.burst)
 
     def start(self, key: str) -> float:
-        """Return the time at which the key's bucket will be full.
-
-        Returns the current time if the bucket is already full.
-        """
+        """Return when the key's bucket will be full, or the current time if it is full."""
         return max(self._full.get(key, -inf), self.clock())
 
     def wait_s(self, key: str) -> float:
@@ -123,7 +120,7 @@ class RateLimits:
             "bots": (settings.bots_rate, settings.bots_rate, ""),
             "requests": (requests, requests * 5, ""),
             "files": (requests * 20, requests * 200, ""),
-            "passwords": (1.0, 60, attempts),  # Enough for a class that logs in together.
+            "passwords": (1.0, 60, attempts),  # lets a school class log in at once
             "logins": (1 / 60, 5, attempts),  # Failed logins.
             "new_games": (0.5, 20, N_("too many new games: wait a moment")),
             "new_dailies": (10 / day, 10, log_in),

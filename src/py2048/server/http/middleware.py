@@ -58,9 +58,9 @@ _HEADERS = {
 
 LANGUAGE_COOKIE = "py2048_language"
 _LANGUAGE = re.compile(rf"\b{LANGUAGE_COOKIE}=(\w+)")
-# Scripts and styles are subject to the policy of the page that loads them, but a worker has its own
-# policy. Static files are public and identical for all users. A first visit fetches about thirty
-# files.
+# Static files need few headers: they are public, and the page's content security policy covers the
+# scripts and styles that it loads. Only the service worker needs a policy of its own. Short headers
+# matter because a first visit fetches about thirty files.
 _FILE_HEADERS = ("x-content-type-options", "strict-transport-security")
 
 
@@ -72,8 +72,8 @@ class SecurityMiddleware:
         settings: How the server is run.
         limits: Rate limits per address.
         metrics: Counts responses.
-        is_known_token: Function that returns whether a bearer token belongs to a program. Moves by
-            programs have limits of their own.
+        is_known_token: Function that returns whether a bearer token belongs to a program. Programs'
+            moves are exempt from the request limit, because `RateLimits.pace` limits them.
     """
 
     def __init__(
@@ -207,7 +207,7 @@ def max_body(path: str) -> int:
 
 
 def address_of(scope: Scope) -> str:
-    """Return the client's network address in the form of `network_of`."""
+    """Return the client's network address, as formatted by `network_of`."""
     return network_of((scope.get("client") or ("", 0))[0])
 
 

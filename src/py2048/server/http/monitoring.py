@@ -1,7 +1,7 @@
 """Logs and metrics for operators.
 
-Logs are JSON lines on standard error. Log lines contain request ids but no secrets. Metrics cover
-this process, or all workers together.
+Logs are JSON lines on standard error. Log lines contain request ids but no secrets. If there are
+several workers, the metrics cover all of them.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def begin_request() -> str:
 def redacted_path(path: str) -> str:
     """Return a URL path without the parts that could be a name or a secret.
 
-    Game ids and the fixed parts of the site's routes stay in the path.
+    Game ids and fixed route segments are kept.
     """
     parts = path.split("/")
     return "/".join(

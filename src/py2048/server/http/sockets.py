@@ -16,7 +16,7 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from py2048.server.http.connections import SOCKET, Connections
 from py2048.server.http.limits import TokenBuckets
 
-_CHUNK = 512  # Number of bytes parsed per token. A chunk of this size holds fewer than 100 frames.
+_CHUNK = 512  # Bytes parsed per token, which hold fewer than 100 frames.
 _TEXT = 0x81  # First byte of an unfragmented text frame.
 _MIN_PAUSE_S = 0.05  # Limits how often an address's sockets poll for tokens.
 
@@ -35,8 +35,8 @@ class SocketConnection(WebSocketsSansIOProtocol):
 
     Attributes:
         take_now: Function that tries to handle a text message without waiting, and returns whether
-            it succeeded. The function is called only if no other messages are queued, and uvicorn
-            queues all other messages.
+            it succeeded. It is called only while uvicorn's queue is empty, so that messages stay
+            in order.
     """
 
     take_now: Callable[[bytes], bool] = staticmethod(lambda _message: False)
@@ -84,7 +84,7 @@ class SocketConnection(WebSocketsSansIOProtocol):
             if wait_s := self._meter.take(self._address):
                 self._is_throttled = True
                 self.transport.pause_reading()
-                # Because the pauses are random, the sockets of an address take turns.
+                # Random pauses let all sockets of an address get tokens.
                 pause_s = random.uniform(1, 2) * max(wait_s, _MIN_PAUSE_S)
                 self._timer = self.loop.call_later(pause_s, self._parse)
                 return

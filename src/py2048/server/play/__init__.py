@@ -1,1 +1,1 @@
-"""Games, rooms and battles on a server, and the distribution of changes to other processes."""
+"""Games, rooms and battles on a server, and notices between its processes."""

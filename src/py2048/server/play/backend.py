@@ -123,8 +123,8 @@ class Backend:
         """Check that the store works by writing to it, at most once a second.
 
         Raises:
-            StorageError: If the write fails, or takes too long (``slow``). While the store is
-                locked, the check reports ``slow`` until a write has stopped waiting for the lock.
+            StorageError: If the write fails or takes too long. A timeout is reported as ``slow``,
+                or as the error of the previous check if that check failed.
         """
         try:
             await asyncio.wait_for(self._checks.get("writable", self._check), _CHECK_TIMEOUT_S)

@@ -103,7 +103,7 @@ def start(games: GameService, battle_id: str, account: str) -> str:
     """Start a battle with a countdown. Only the player in the lowest seat can start the battle.
 
     Returns:
-        The path of the starting player's board.
+        The URL path of the player's board, or of the battle if it has already started.
 
     Raises:
         AccountError: If another player has to start the battle, or the battle has too few players.
@@ -232,7 +232,7 @@ def players_of(
     Args:
         games: The game service.
         battle: The battle.
-        live: Open games by id, which may be newer than the stored games.
+        live: Games open in this process, by id. They replace the stored games.
     """
     standings = [
         _standing(games, each, (live or {}).get(each.game_id or "")) for each in battle.players

@@ -4,8 +4,8 @@ Durable moves are cheap because the changes of many games are saved in one trans
 
 Processes notify each other through PostgreSQL. A game has no owner: any process may play a move in
 any game. Correctness does not depend on notices, because the database accepts a change only from a
-process that knows the latest revision (see ``docs/decisions/no-owner.md``). A notice lists
-revisions of games. A process in which a listed game is open reads that game's new turns from the
+process that knows the latest revision (see ``docs/decisions/no-owner.md``). A notice lists changed
+games with their revisions. Processes that have one of these games open read its new turns from the
 store. If a notice is lost, polling finds the change a little later.
 """
 
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 _log = logging.getLogger("py2048.web")
 _MAX_BATCH = 512  # changes in one transaction
 
-# After a batch of at least this size, the next transaction is delayed by the duration of the last
-# one, so that the next batch is larger. Under load, these delays halve the number of transactions
-# and leave more time for moves.
+# After a batch of at least this size, the writer pauses for as long as the transaction took, so
+# that more changes collect for the next batch. Under load, the pauses halve the number of
+# transactions and leave more CPU time for moves.
 _LARGE_BATCH = 8
 _MAX_PAUSE_S = 0.02
 _CLOSE_TIMEOUT_S = 30.0
@@ -45,8 +45,8 @@ _LISTEN_S = 0.5
 _MAX_NOTICE_GAMES = 150  # A notice in PostgreSQL is limited to 8,000 bytes.
 
 Done = Callable[[StorageError | None], object]
-"""Callback in the event loop that receives the error or None. `StaleGameError` means that another
-process changed the game first.
+"""Called in the event loop with None when a change is saved, or with the error. `StaleGameError`
+means that another process changed the game first.
 """
 
 

@@ -1,11 +1,11 @@
 """Games on a server: an open game, and the service that manages all games.
 
-Rules from users are limited, so that no game is too large for the store or the page. A game has at
-most `MAX_ACTIONS` actions, and each adds a tile of at most `MAX_TILE`. The sum of the tiles is
-therefore at most ``MAX_ACTIONS * MAX_TILE``. By merging two tiles ``t``, the sum of ``t * log2(t)``
-over all tiles grows by the points earned, so a score is at most ``sum * log2(sum)``. The highest
-possible score is therefore below 2**53, the limit of exact integers in JavaScript, and far below
-2**63, the limit of the store's columns.
+Custom rules are limited, so that no score is too large for the store or the page. A game has at
+most `MAX_ACTIONS` actions, and each adds a tile of at most `MAX_TILE`. The sum of all tiles on the
+board is at most the product of these two limits. Merging two tiles ``t`` increases the sum of
+``t * log2(t)`` over all tiles by the points earned, so a score is at most ``sum * log2(sum)``.
+Scores therefore stay below 2**53, the limit of exact integers in JavaScript, and far below 2**63,
+the limit of integers in the store.
 """
 
 from __future__ import annotations
@@ -114,9 +114,9 @@ class ThinkingClock:
         return cls(time.monotonic() - max(0.0, elapsed))
 
     def read(self, now: float) -> int:
-        """Return the elapsed whole milliseconds, and carry the fraction over to the next move.
+        """Return the elapsed whole milliseconds.
 
-        As a result, the times of many short moves add up to the correct total.
+        The remaining fraction is added to the next move's time, so rounding loses no time.
         """
         elapsed = max(0.0, now - self.since) * 1000 + self._rest
         self._rest = elapsed % 1
@@ -126,21 +126,21 @@ class ThinkingClock:
 class OnlineGame:
     """An open game in one process. Not thread-safe.
 
-    Every action carries the version that the game will have after the action. An action with the
-    game's next version is played. An action with an earlier version was already played, and is
-    ignored. An action with a later version is rejected. Actions return their events. Actions that
-    are ignored return no events.
+    Clients number their actions, so that a repeated message is not played twice. The number is the
+    version that the game will have after the action. The game ignores actions whose number has
+    already been played, and returns no events for them. It rejects actions whose number is too
+    high.
 
     Args:
         store: Provides best scores.
         saved: The stored game.
-        info: The server's data about the game.
-        is_finished: Whether the game has become a record, and so can no longer change.
+        info: The game's owner, mode, secret and other server data.
+        is_finished: Whether only the game's record remains, so the game can no longer change.
 
     Attributes:
         is_finished: As given.
         allows_help: Whether the mode allows undo, hints and computer players.
-        tracked: The turns, including those that have not been saved.
+        tracked: The game with all of its turns, including unsaved turns.
         clock: The program's thinking clock.
         think_ms: Total thinking time of a program in milliseconds.
         window: Start and end of play in a battle, or None for other games.
@@ -158,7 +158,7 @@ class OnlineGame:
         self.tracked = TrackedGame.from_saved(saved, fairness.draws_of(info.secret))
         self._is_drawn_here = not (saved.turns or is_finished) and self.tracked.category == "plain"
         self.session = Session(player=saved.player, game=self.tracked)
-        # A finished game that can still be undone also has a record.
+        # A game has a record as soon as it is over, even if it can still be undone.
         without = "" if is_finished else saved.id
         bests = store.scores.bests(saved.rules, saved.owner, without=without)
         best = max((0, *(best for kind, best in bests.items() if kind != "computer")))
@@ -195,7 +195,10 @@ class OnlineGame:
         return POSITION if self.tracked.extra.get(_FROM_POSITION) else self.tracked.category
 
     def drawn(self) -> _Drawn | None:
-        """Return a copy for `finish` if this process has generated all tiles, or else None."""
+        """Return a copy for `finish`, or None if the tiles must be verified.
+
+        Tiles that this process has generated itself need no verification.
+        """
         is_drawn = self._is_drawn_here and not self.tracked.offline
         return (self.tracked.copy(), self.info) if is_drawn else None
 
@@ -246,7 +249,7 @@ class OnlineGame:
         return self._step(number, self.session.undo, N_("there is nothing to undo"))
 
     def redo(self, number: int) -> tuple[Event, ...]:
-        """Redo the last undone turn, and raise the same errors as `undo`."""
+        """Redo the last undone turn. Raises the same errors as `undo`."""
         return self._step(number, self.session.redo, N_("there is nothing to redo"))
 
     def show_hint(self, number: int, hint: Hint) -> tuple[Event, ...]:
@@ -277,8 +280,8 @@ class OnlineGame:
             number: Number of the first turn.
 
         Raises:
-            ActionRejected: For the same reasons as `undo`, or if the number is not the game's next
-                number (``gap``).
+            ActionRejected: For the same reasons as `check_help`, or if the game has changed while
+                the player was offline (``gap``).
         """
         self.check_help()
         if number != self.version + 1:
@@ -288,7 +291,7 @@ class OnlineGame:
         """Replace this game with its copy from `replay_offline`, unless this game has changed.
 
         The tiles of offline turns cannot be verified, so the game does not count on any
-        leaderboard. The game counts among the player's own games.
+        leaderboard. It still counts in the player's own statistics.
 
         Raises:
             ActionRejected: For the same reasons as `check_offline`, or if the game would become too
@@ -391,7 +394,7 @@ class GameService:
         return found or Account(account_id, None, None, 0, "")
 
     def sign_in_state(self, account_id: str) -> tuple[Account, str | None]:
-        """Return the account, and the id of its most recent game in progress or None."""
+        """Return an account and the id of its latest game in progress, if any."""
         with self.store.snapshot():
             latest = self.store.online.open_games(account_id, limit=1)
             return self.account(account_id), latest[0].id if latest else None
@@ -458,7 +461,7 @@ class GameService:
         """If the account has too many games, discard the oldest games without moves.
 
         Raises:
-            ActionRejected: If no game without moves is old enough (``too_many``).
+            ActionRejected: If too few games can be discarded (``too_many``).
         """
         excess = len(in_progress) - MAX_OPEN_GAMES + 1
         if excess <= 0:
@@ -476,13 +479,13 @@ class GameService:
     # Looking games up
 
     def find(self, game_id: str) -> RecordSummary | OpenGame | None:
-        """Return a finished game or a game in progress, without its turns, or None."""
-        # A game that is finished between the two queries is found by the second query.
+        """Return a finished game or a game in progress without its turns, if it exists."""
+        # Records are queried last, because the game may be finished between the two queries.
         in_progress = self.store.online.open_game(game_id)
         return self.store.records.summary(game_id) or in_progress
 
     def load(self, game_id: str) -> OnlineGame:
-        """Load a game, which may be in progress or finished.
+        """Load a game in progress or a finished game.
 
         Raises:
             ActionRejected: If the game does not exist (``unknown_game``).
@@ -503,8 +506,9 @@ class GameService:
     def check_visible(self, game_id: str, account_id: str) -> None:
         """Reject access to other players' daily games until the secret of their day is revealed.
 
-        Equal moves get equal tiles, so players could copy a visible game, and plan ahead with its
-        secret. The game and the secret stay hidden until no game of this day can count any more.
+        All players of a day get the same tiles. They could copy the moves of a visible game, or
+        predict tiles from its secret. The game and the secret therefore stay hidden until no game
+        of that day can count any more.
 
         Raises:
             ActionRejected: If the day's secret is still hidden (``sealed``).
@@ -589,7 +593,8 @@ class GameService:
             game_id: The game.
             drawn: The game, if this process has generated all tiles from the secret. By default,
                 the tiles are read from the store and verified.
-            is_stopped: Whether the time is up, so that the game ends even if moves are possible.
+            is_stopped: Whether to end the game even if moves are possible, such as a battle whose
+                time is up.
 
         Returns:
             The category of the record, or None if there is no game to finish.
@@ -625,8 +630,8 @@ class GameService:
         """Finish games that are over but have no record.
 
         Returns:
-            Errors by game id. Games with an error are not tried again, unless the store itself
-            failed.
+            Errors by game id. Games that cannot be verified are not tried again, but games that
+            the store could not save are.
         """
         bad = {}
         for game_id in self.store.online.orphans(spare=self._uncounted):
@@ -770,7 +775,8 @@ def new_account_id() -> str:
 def checked_rules(text: str) -> Rules:
     """Parse a user's rules text.
 
-    Only presets, in any size, may have the name of a preset. Other rules are renamed to `OWN`.
+    Custom rules with the name of a preset are renamed to `OWN`. A preset keeps its name on boards
+    of any size.
 
     Raises:
         ActionRejected: If the text is invalid or exceeds a limit (``rules``).

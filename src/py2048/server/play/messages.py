@@ -142,7 +142,7 @@ def _hint(hint: Hint) -> dict[str, Any]:
 
 def _position(online: OnlineGame, autoplay: str | None) -> dict[str, Any]:
     now, is_over = online.session.game.position, online.is_over
-    # A game counts as ended if it was stopped while moves were still possible.
+    # A game that was stopped, such as a battle, may have legal moves left.
     outcome = Outcome.ENDED if is_over and now.legal else now.outcome
     return {
         "game": online.id,

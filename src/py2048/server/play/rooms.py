@@ -81,8 +81,8 @@ class Client:
         room: The room that the client is in, or None.
         close_code: WebSocket close code, set to close the connection.
         language: Language of the messages to this client.
-        first_broadcast: Index of the first broadcast frame that this client receives. Set to
-            infinity until the client has received the room's state.
+        first_broadcast: Index of the first broadcast frame that this client receives; infinite
+            until the client has received the game's state.
     """
 
     account: str
@@ -116,7 +116,10 @@ class Client:
         return not self._frames
 
     def close(self, code: int) -> None:
-        """Close the connection after the queued frames, or now if the client is too slow."""
+        """Close the connection after sending the queued frames.
+
+        With `TOO_SLOW`, the queued frames are dropped.
+        """
         if self.close_code is None:
             self.close_code = code
         if code == TOO_SLOW:
@@ -255,7 +258,7 @@ class Room:
     def broadcast(self, events: Sequence[Event], client: Client | None = None) -> None:
         """Send events to all clients. If there are no events, send the state to `client`.
 
-        An attempt that changed nothing is reported only to `client`.
+        An illegal move that changed nothing is reported only to `client`.
         """
         if events:
             message = partial(messages.events_of, self.game, events, self.autoplayer)
@@ -302,7 +305,7 @@ class Room:
         return messages.state_of(self.game, mine=mine, autoplay=self.autoplayer)
 
     def _subscribe(self, client: Client | None) -> None:
-        """Let a client receive all broadcasts from the next frame on."""
+        """Send all further broadcasts to a client."""
         if client is not None and client.first_broadcast > self._frame_count:
             client.first_broadcast = self._frame_count
 
@@ -325,7 +328,7 @@ class Room:
 
     def _on_commit(self, error: StorageError | None) -> None:
         if self.state is not RoomState.WRITING:
-            return  # A reload is pending, which will show which changes were saved.
+            return  # The reloaded game will show which changes were saved.
         if error is not None:
             self.reload(None if isinstance(error, StaleGameError) else error)
             return
@@ -356,7 +359,7 @@ class Room:
             await self._state_changed.wait()
 
     async def loaded(self) -> None:
-        """Wait while the game is being reloaded, and raise the same errors as `ready`."""
+        """Wait while the game is being reloaded. Raises the same errors as `ready`."""
         if self.state is RoomState.LOADING:
             await self.ready()
 
@@ -385,9 +388,9 @@ class Room:
         """Reload the game from the store, and discard unsaved changes.
 
         Args:
-            error: Why the last write failed, or None if another process has changed the game. A
-                failed write may have reached the store, so the waiting frames are kept until the
-                game has been reloaded.
+            error: Error of the last write, or None if another process has changed the game. A
+                failed write may still have reached the store, so unsent frames are kept until the
+                reloaded game shows whether it did.
         """
         if error is not None:
             self._rooms.note_fault(error, "a move could not be written")
@@ -429,8 +432,8 @@ class Room:
         self, game: OnlineGame, error: StorageError | None, unconfirmed: Sequence[_Frame]
     ) -> None:
         """Replace the game with the reloaded game, and notify all clients."""
-        # If the client's last action has a higher version than the record, the state alone does not
-        # show the client that the action was rejected.
+        # If the player's last action is missing from the record, reject it. The new state alone
+        # would not tell the client that the action was lost.
         is_undone = game.is_finished and game.version < self.game.version
         if error is not None and game.has_same_turns(self.game):
             self._deliver(unconfirmed)  # the write succeeded after all
@@ -529,7 +532,7 @@ class Rooms:
             ActionRejected: If the game is another player's (``not_yours`` or ``sealed``).
         """
         if game_id in self.open and self.notices is not None:
-            # The player may have reconnected after another process died.
+            # The player may have made moves through another process, so load them first.
             await self._sync(self.open[game_id])
         room = await self.find(game_id, caller)
         if room.game.info.owner != caller.account:
@@ -623,7 +626,7 @@ class Rooms:
 
     async def wait_for_records(self, account: str) -> None:
         """Wait until the records of the account's games that have just ended are saved."""
-        # Games finish in order, so it is enough to wait for the last game.
+        # Records are saved one after another, so waiting for the last one is enough.
         if task := self._ending.get(account):
             await asyncio.wait([task])
 
@@ -674,7 +677,7 @@ class Rooms:
                 self.note_fault(error, "other processes cannot be followed")
                 continue
             for game_id in filter(self.open.__contains__, wanted):
-                # Finished games have no revision. The record of a finished game counts as the next
+                # The store has no revision of a finished game. Its record is treated as the next
                 # revision.
                 self._sync_soon(game_id, now.get(game_id, self.open[game_id].game.version + 1))
 

@@ -153,7 +153,7 @@ async def _recover(site: Site, request: UserRequest, form: Form) -> Response:
     _refund_attempt(site, key)
     hashed = await _new_hash(site, request, form.get("new_password", ""), account.name or "")
     if not await _do(site, lambda store: store.accounts.recover(account.id, code, hashed)):
-        raise wrong  # A concurrent request has used the same code.
+        raise wrong  # a concurrent request used the code first
     return await _sign_in_as(site, request, account, "recovered")
 
 
@@ -305,8 +305,8 @@ async def _start_attempt(
     same limit.
 
     Returns:
-        The account, the browser's id if it has logged in to the account before, and the counter's
-        key.
+        The account, the browser's id, and the key of the attempt counter. The id is None for
+        browsers that have not logged in to the account before.
 
     Raises:
         ActionRejected: If there were too many attempts (``busy``).
@@ -382,8 +382,8 @@ def checked_name(text: str) -> str:
 MIN_PASSWORD, MAX_PASSWORD = 8, 128
 MIN_GUESSES = 10**8  # zxcvbn's score 3 of 4
 
-# The running time of zxcvbn grows exponentially with the number of substituted letters. 32
-# characters take 1 s.
+# Only the start of a long password is checked, because zxcvbn's running time grows exponentially
+# with the number of substituted letters. A password of 32 characters takes about a second.
 _MAX_ESTIMATED = 24
 
 _GAME_WORDS = ("2048", "py2048")

@@ -127,8 +127,8 @@ class Authenticator:
 
         Args:
             request: The request.
-            wait: Whether to wait for the store. If `wait` is false and the store is unavailable, a
-                signed cookie is trusted, but the user's name is unknown.
+            wait: Whether to wait for the store. Without the store, users are identified by their
+                signed cookies alone, and have no name.
 
         Raises:
             StorageError: If the store is unavailable and `wait` is set.
@@ -276,7 +276,7 @@ def new_token() -> str:
 
 
 def session_of(token: str) -> str:
-    """Return the session id for a token. The store keeps this id instead of the token."""
+    """Return a token's SHA-256 hash, which the store uses as the session id."""
     return hashlib.sha256(token.encode()).hexdigest()
 
 
@@ -305,7 +305,10 @@ class Cookies:
         self._secure = secure
 
     def read(self, header: str | None) -> tuple[str, Mark, bool] | None:
-        """Return a cookie's account and `Mark`, and whether it needs renewal. None if invalid."""
+        """Return the account and `Mark` in a cookie, and whether to renew the cookie.
+
+        Returns None if the cookie is missing or invalid.
+        """
         match _load(self._sessions, header, NAME):
             case [str(account), (int() | str()) as mark], datetime() as signed:
                 return account, mark, datetime.now(UTC) - signed > _RENEWAL_AGE

@@ -1,10 +1,10 @@
 """Daily challenges with their streaks, puzzles, and the pages of battles.
 
-A daily game belongs to the day whose tiles it has, even if it ends later. If a game is still in
+A daily game counts for the day on which it started, even if it ends later. If a game is still in
 progress when its day's secret is revealed, it does not count towards the streak. Days are UTC days.
 
-The answer to a puzzle is saved when it is sent. The solution is a separate page, with the answer in
-its URL.
+Submitting the answer to a puzzle saves the answer and redirects to the solution. The URL of the
+solution contains the answer.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ def daily_page(
         day: The challenge's day.
         account: The account.
         today: The current day.
-        lists: The part of the page that is the same for all users.
+        lists: The rendered leaderboard, which is cached for all users.
     """
     commitment, secret = games.challenge(day)
     online, week = games.store.online, [str(today - n * _DAY) for n in range(6, -1, -1)]
@@ -327,7 +327,7 @@ def _book(games: GameService, owner: str) -> PuzzleBook:
 
 
 def _puzzle_and_answer(fields: Mapping[str, str]) -> tuple[Puzzle, Direction | None]:
-    """Return the puzzle that `fields` names by number or day, and the answer or None.
+    """Return the puzzle with the number or day in `fields`, and the answer or None.
 
     Raises:
         HTTPException: If the puzzle does not exist, or the answer is not a legal move.

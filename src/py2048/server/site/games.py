@@ -106,7 +106,7 @@ async def show_race(site: Site, request: UserRequest) -> Response:
 
 
 async def _played(site: Site, request: UserRequest, game: str) -> Session:
-    """Return a game's session. During play, the session's best times do not include this game."""
+    """Return a game's session. Its best times exclude a game that is still in progress."""
     room = site.backend.rooms.open.get(game)
     online = room.game if room else await site.write("open", request.caller, GameService.load, game)
     return online.session
@@ -282,8 +282,8 @@ def begin_from_position(games: GameService, account_id: str, game_id: str, turn:
     Raises:
         ActionRejected: If the game (``unknown_game``) or the position (``position``) does not
             exist, if no move is possible (``over``), or if the game is sealed (``sealed``), because
-            spectators of the new game would see its tiles. The errors of `GameService.begin_game`
-            are raised as well.
+            spectators of the new game would see its tiles. Also raises the errors of
+            `GameService.begin_game`.
         StorageError: If the store cannot be read or written.
     """
     info = games.store.online.info(game_id)
@@ -427,8 +427,8 @@ def picture(card: ShareCard, board: Board) -> bytes:
 def checkpoints_of(_game: str, _turns: str, _stride: int) -> dict[int, tuple[int, Board, int]]:
     """Return a game's cache of replay checkpoints. Threads share the cache.
 
-    Checkpoints are keyed by turn. Each checkpoint contains the next turn's offset in the record's
-    text, the board and the score.
+    The key of a checkpoint is its turn divided by the stride. Its value consists of the next turn's
+    offset in the record's text, the board and the score.
     """
     return {}
 

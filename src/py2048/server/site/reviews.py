@@ -1,8 +1,8 @@
 """Reviews of finished games: requests, the queue that computes reviews, and explanations of moves.
 
-The queue is in the store. Each review runs in a separate low-priority process, so moves are not
-delayed, however long the review or the compilation of kernels takes. A process that hangs or
-crashes affects only its own review.
+The queue is in the store. Each review runs in a separate low-priority process, so that long reviews
+and kernel compilation do not delay moves. A process that hangs or crashes affects only its own
+review.
 
 Reviews cannot be used as hints, because a review needs a record, and only finished games have
 records. Players can review their own daily games immediately, because an account plays a day only
@@ -111,7 +111,7 @@ def _enqueue(games: GameService, game_id: str, version: str, turn: float) -> boo
         games: The game service.
         game_id: The game.
         version: Version of the review.
-        turn: Unix time that determines the place in the queue.
+        turn: Sort key in the queue, as Unix time.
     """
     ahead_s = turn - time.time() - MAX_AHEAD_S
     if ahead_s > 0 or games.store.reviews.pending() >= MAX_PENDING:
@@ -163,7 +163,7 @@ def is_outdated(games: GameService, game_id: str) -> bool:
 
 
 def ended_game(games: GameService, game_id: str) -> tuple[schema.GameRow, OnlineGameInfo] | None:
-    """Return a game if it is over. Its player may still be able to undo the last move."""
+    """Return a game if it is over, even if its last move can still be undone."""
     found, info = games.find(game_id), games.store.online.info(game_id)
     return (game_row(found), info) if found and found.is_over and info else None
 
@@ -175,7 +175,7 @@ def _is_current(review: StoredReview) -> bool:
 def figures(review: StoredReview | None) -> tuple[str, schema.ReviewSummary | None]:
     """Return the state of a review and, if the review is done, its summary.
 
-    If the day's secret is still hidden, the caller must show the summary only to the game's player.
+    Until the secret of a daily game is revealed, show the summary only to the game's player.
     """
     if review is None or (review.finished and not _is_current(review)):
         return "none", None
@@ -239,8 +239,8 @@ class ReviewQueue:
         Players can also request a review of their own game while its last move can still be undone.
         Until the game has a record, pages show only the review's summary.
 
-        As in `FairQueue`, each address has a virtual clock. Reviews are ordered by the reading of
-        their address's clock after the request.
+        The queue is ordered by virtual clocks, one per address, as in `FairQueue`. Each request
+        advances the clock of its address.
 
         Args:
             game_id: The game.
@@ -269,7 +269,7 @@ class ReviewQueue:
         self._wanted.release()
 
     def start(self, store: Store) -> None:
-        """Start processing the queue in a store."""
+        """Start the threads that compute the reviews in a store's queue."""
         for thread in [Thread(target=self._run, args=(store,)) for _n in range(self._workers)]:
             thread.start()
             self._threads.append(thread)
@@ -337,7 +337,7 @@ class ReviewQueue:
 def _task(store: Store, game_id: str) -> tuple[str, str]:
     """Return the record of a claimed game, and the level for judging the game.
 
-    The last move of the game may still be undone.
+    The game may still be open, because its last move can be undone.
     """
     saved, info = store.games.find(game_id), store.online.info(game_id)
     if saved is None or info is None:
@@ -420,7 +420,10 @@ def _rounded(value: float) -> float:
 
 
 def _lines(review: Review, move: MoveReview) -> object:
-    """In a review for a level, return typical continuations after the move and the best move."""
+    """Return typical continuations after the best move and after the move played.
+
+    Reviews against perfect play have none.
+    """
     if review.level is None:
         return {}
     # Imported here, because only review processes need NumPy.
@@ -435,7 +438,7 @@ def _lines(review: Review, move: MoveReview) -> object:
 
 
 def _line_info(rules: Rules, line: Line) -> schema.LineInfo:
-    """Return a continuation together with the motions of its tiles."""
+    """Convert a typical continuation to a message that includes tile motions."""
     turns = []
     for direction, (before, after) in zip(line.directions, pairwise(line.boards), strict=True):
         slide = before.slide(direction, rules.merging)

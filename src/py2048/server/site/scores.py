@@ -149,7 +149,7 @@ def own_place(
     Args:
         games: The game service.
         user: The user.
-        lists: The lists, which are the same for all users.
+        lists: The rendered leaderboard, which is cached for all users.
         tile: The milestone whose times are listed, or empty.
         wanted: The name, rules and period that identify the leaderboard.
     """
@@ -174,7 +174,7 @@ def player_page(
     Args:
         games: The game service.
         name: The player's name.
-        rules: The rules to plot, as text. None selects the rules with the most games.
+        rules: Rules of the plotted games. None selects the rules with the most games.
     """
     store = games.store
     account = store.accounts.find_name(name)
