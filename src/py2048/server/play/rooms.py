@@ -64,7 +64,7 @@ _POLL_S = 2.0  # Interval of polling for changes whose notices were lost.
 TOO_SLOW, SIGN_IN = 1013, 1008  # close codes
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Client:
     """A connection in a room, with a queue of outgoing frames.
 
