@@ -42,7 +42,8 @@ def structs() -> list[type[msgspec.Struct]]:
     found = [each for _, each in inspect.getmembers(schema, inspect.isclass)]
     ours = [each for each in found if each.__module__ == schema.__name__]
     named = [each for each in ours if issubclass(each, msgspec.Struct)]
-    bases = {base for each in named for base in each.__bases__} - {schema.ReviewedMove}
+    used = {schema.PlayedTurn, schema.ReviewedMove}
+    bases = {base for each in named for base in each.__bases__} - used
     return [each for each in named if each not in bases]
 
 

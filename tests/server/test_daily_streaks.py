@@ -74,7 +74,7 @@ def test_a_game_belongs_to_the_day_it_was_dealt_for(games: GameService) -> None:
     assert found["streak"] == Streak(3, 3)
     shown = player_page(games, "Ada")
     assert shown
-    assert shown[1]["streak"] == Streak(3, 3)
+    assert shown["streak"] == Streak(3, 3)
     assert daily_page(games, str(today), "bob", today, Markup())["streak"] == Streak()
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from itsdangerous import TimestampSigner
+from starlette.exceptions import HTTPException
 from web_server import GENEROUS, Browser, Socket, WebServer, elsewhere, serving
 from websockets.asyncio.client import connect
 
@@ -17,7 +18,6 @@ from py2048.core.language import use_language
 from py2048.server.settings import find_key
 from py2048.server.site.accounts import CODES, check_password, checked_name, code_hash, new_codes
 from py2048.server.site.auth import Cookies, browser_name
-from py2048.server.site.pages import FormError
 
 PASSWORD = "correct horse battery"
 
@@ -97,13 +97,13 @@ def test_bad_passwords_are_refused(browser: Browser, password: str) -> None:
 )  # fmt: skip
 def test_passwords_that_are_guessed_are_refused_with_the_reason(password: str, why: str) -> None:
     """Common words, keyboard rows, dates and the account's name are rejected with a reason."""
-    with pytest.raises(FormError, match=rf"easy to guess\. .*{why}.*\.$"):
+    with pytest.raises(HTTPException, match=rf"easy to guess\. .*{why}.*\.$"):
         check_password(password, "Margaret H")
 
 
 def test_what_makes_a_password_weak_is_said_in_the_readers_language() -> None:
     """Feedback on passwords is translated, including that of zxcvbn."""
-    with use_language("pt"), pytest.raises(FormError, match="10 senhas mais comuns"):
+    with use_language("pt"), pytest.raises(HTTPException, match="10 senhas mais comuns"):
         check_password("PASSWORD", "Margaret")
 
 
@@ -115,7 +115,7 @@ def test_other_passwords_are_taken(password: str) -> None:
 
 def test_the_names_of_others_are_forgotten() -> None:
     """One account's name does not affect the strength of another account's password."""
-    with pytest.raises(FormError):
+    with pytest.raises(HTTPException):
         check_password("Xylophagous1", "Xylophagous")
     check_password("Xylophagous1", "Margaret")
 
@@ -130,7 +130,7 @@ def test_a_refused_form_keeps_the_name(browser: Browser) -> None:
 @pytest.mark.parametrize("name", ["Guest 1", "g.uest A1B2", "GUEST", "g u e s t"])
 def test_a_player_is_not_taken_for_a_guest(name: str) -> None:
     """Names that look like a guest's name are rejected, also with separators."""
-    with pytest.raises(FormError, match="are reserved for guests"):
+    with pytest.raises(HTTPException, match="are reserved for guests"):
         checked_name(name)
     assert checked_name("Questor")
 
@@ -138,7 +138,7 @@ def test_a_player_is_not_taken_for_a_guest(name: str) -> None:
 @pytest.mark.parametrize("name", ["\u0430dmin", "J\u00f6rg", "a", "- _.", "x" * 25, "a\tb\x00"])
 def test_a_name_is_of_letters_that_everybody_can_tell_apart(name: str) -> None:
     """Only ASCII letters are accepted, which excludes lookalikes."""
-    with pytest.raises(FormError, match="A name has"):
+    with pytest.raises(HTTPException, match="A name has"):
         checked_name(name)
 
 

@@ -81,7 +81,7 @@ class Fight:
 
     def settle(self) -> list[tuple[int, int, int]]:
         """Settle the battle; return seats, places and scores."""
-        found = battles.players_of(self.games, battles.settle(self.games, self.id))
+        found = battles.players_of(self.games, battles.settle(self.games, self.id), {})
         return [(each.seat, each.place, each.score) for each in found]
 
 
@@ -179,7 +179,7 @@ async def test_whoever_leaves_keeps_the_score_so_far(file: str) -> None:
         battles.leave(found.games, found.id, "a watcher")
         assert {player.score for player in found.battle.players} == {None}
         battles.leave(found.games, found.id, found.ids[0])
-        left = battles.players_of(found.games, found.battle)[0]
+        left = battles.players_of(found.games, found.battle, {})[0]
         assert (left.seat, left.score, left.has_left) == (1, score, True)
         legal = one.state["legal"][0]  # what moves nothing would not be written, and so not refused
         for _ in range(2):
@@ -374,7 +374,7 @@ async def test_accounts_may_be_deleted(url: str) -> None:
         assert [row["battle_id"] for row in store.accounts.export(found.ids[0])["battles"]]
         assert found.battle.secret not in str(found.games.export(found.ids[0]))
         store.accounts.delete(found.ids[0])
-        names = {each.name for each in battles.players_of(found.games, found.battle)}
+        names = {each.name for each in battles.players_of(found.games, found.battle, {})}
         assert "somebody" in names
         assert len(names) == 2
         assert store.battles.find(alone) is None

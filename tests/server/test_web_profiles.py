@@ -18,9 +18,8 @@ from py2048.app.storage import RecordSummary, Store, open_store
 from py2048.app.storage.schema import reviews
 from py2048.server.play.games import GameService
 from py2048.server.site.pages import ago, render_text
-from py2048.server.site.periods import periods_of
 from py2048.server.site.reviews import version_for
-from py2048.server.site.scores import player_page, plots_of_player
+from py2048.server.site.scores import periods_of, player_page, plots_of_player
 
 CLASSIC, RULES = (str(get_rules(name)) for name in ("classic", "5x5"))
 numbers = st.floats(0.01, 1e9) | st.just(0.0)
@@ -109,12 +108,12 @@ def test_what_a_profile_counts(store: Store) -> None:
         played(store, 1, 9000, "computer")
         played(store, 2, 40, rules=RULES)
         reviewed(store, best, 87.5)
-        account, values = player_page(games, "Ada") or ("", {})
-        assert account == "ada"
+        values = player_page(games, "Ada") or {}
+        assert values["account"] == "ada"
         assert [each.name for each in values["played"]] == ["classic", "5x5"]
         assert values["chosen"].text == values["played"][0].text
         assert values["chosen"].text == CLASSIC
-        section = render_text("_plots.html", **plots_of_player(games, account, CLASSIC))
+        section = render_text("_plots.html", **plots_of_player(games, "ada", CLASSIC))
         assert re.findall(r"<figcaption>([A-Z][a-z ]+[a-z])", section) == [
             "Games", "Best and median score", "Largest tiles", "Accuracy of reviewed games",
         ]  # fmt: skip
@@ -124,10 +123,10 @@ def test_what_a_profile_counts(store: Store) -> None:
         assert "expected" not in section
         for day in range(10, 15):
             played(store, day, 100, "plain", max_tile=128)
-        section = render_text("_plots.html", **plots_of_player(games, account, CLASSIC))
+        section = render_text("_plots.html", **plots_of_player(games, "ada", CLASSIC))
         assert re.search(r"Casual \(0\.\d+\): 256 in 0 of 100 games, expected \d+;", section)
         assert "12.5 %" not in section
-        section = render_text("_plots.html", **plots_of_player(games, account, RULES))
+        section = render_text("_plots.html", **plots_of_player(games, "ada", RULES))
         assert section.count('class="plot"') == 2  # a single day has no lines
 
 

@@ -27,7 +27,7 @@ from py2048.server.http.monitoring import Metrics
 from py2048.server.schema import ActionRejected
 from py2048.server.workers import Outcome, Worker, timed
 
-_T = TypeVar("_T")
+T = TypeVar("T")
 
 WORKERS = 2
 RATE, BURST_S = 0.75, 300.0  # Token bucket of an address, in processor seconds.
@@ -141,17 +141,14 @@ class FairQueue:
 
     def _run(self) -> None:
         """Start waiting requests while places are free."""
-        while self._running.total() < self._places:
-            ready = [
-                each
-                for each in self._waiting
-                if self._running[each.caller.address] < self._places_each
-            ]
+        running, most = self._running, self._places_each
+        while running.total() < self._places:
+            ready = [each for each in self._waiting if running[each.caller.address] < most]
             if not ready:
                 return
             chosen = min(ready, key=self._turn)
             self._waiting.remove(chosen)
-            self._running[chosen.caller.address] += 1
+            running[chosen.caller.address] += 1
             self.charge(chosen.caller, chosen.price_s)
             chosen.start(chosen)
 
@@ -175,9 +172,7 @@ class Admission:
         self._idle = list(self._workers)
         metrics.gauge("py2048_waiting", "Requests that wait for a worker", lambda: len(self._queue))
 
-    async def do_here(
-        self, door: str, caller: Caller, call: Callable[..., _T], *args: object
-    ) -> _T:
+    async def do_here(self, door: str, caller: Caller, call: Callable[..., T], *args: object) -> T:
         """Run a call in a thread of the server's own process, without a queue.
 
         Raises:
@@ -188,10 +183,10 @@ class Admission:
         self._queue.charge(caller, factor * price_s)
         outcome = await asyncio.to_thread(timed, call, *args)
         self._queue.charge(caller, factor * (self._measured(door, outcome) - price_s))
-        found: _T = outcome.value()
+        found: T = outcome.value()
         return found
 
-    async def do(self, door: str, caller: Caller, call: Callable[..., _T], *args: object) -> _T:
+    async def do(self, door: str, caller: Caller, call: Callable[..., T], *args: object) -> T:
         """Run a call in a worker process when it is the caller's turn.
 
         Args:
@@ -209,7 +204,7 @@ class Admission:
         self._check(door, self._queue.add(request))
         # Shielded, because the worker stays busy even if the caller is cancelled.
         running = asyncio.create_task(self._run(door, turn, call, *args))
-        found: _T = (await asyncio.shield(running)).value()
+        found: T = (await asyncio.shield(running)).value()
         return found
 
     def close(self) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import functools
 import logging
 import multiprocessing
 import os
@@ -11,7 +10,7 @@ import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
-from functools import partial
+from functools import cache, partial
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -100,10 +99,8 @@ class Server(Api):
         if names := strong_networks():
             _log.info("strong networks", extra={"networks": names})
         else:
-            _log.warning(
-                "no strong networks: hints are weaker",
-                extra={"install": install_line("strong")},
-            )
+            advice = {"install": install_line("strong")}
+            _log.warning("no strong networks: hints are weaker", extra=advice)
         rooms = await self.backend.open()
         self.reviews.start(rooms.games.store)
         await asyncio.gather(
@@ -166,14 +163,14 @@ class Server(Api):
         except StorageError as error:
             reason = {"reason": error.kind or "other", "message": trouble_of(error)}
             return JSONResponse({"status": "not ready", **reason}, 503)
-        facts = {"networks": strong_networks()}
-        if not self.backend.is_deaf:
-            return JSONResponse({"status": "ready", **facts})
-        # Without notices, the process is still ready: games can be played, and other processes
-        # would not receive notices either.
-        fault = "PostgreSQL's notices"
-        late = f"{fault} cannot be heard: watchers on other processes see moves up to 2 s late"
-        return JSONResponse({"status": "ready", "degraded": fault, "message": late, **facts})
+        facts: dict[str, object] = {"status": "ready", "networks": strong_networks()}
+        if self.backend.is_deaf:
+            # Without notices, the process is still ready: games can be played, and other processes
+            # would not receive notices either.
+            fault = "PostgreSQL's notices"
+            late = f"{fault} cannot be heard: watchers on other processes see moves up to 2 s late"
+            facts |= {"degraded": fault, "message": late}
+        return JSONResponse(facts)
 
     async def show_metrics(self, _request: Request) -> Response:
         """Return the metrics of all workers, in the Prometheus text format."""
@@ -202,7 +199,7 @@ async def alive(_request: Request) -> Response:
     return JSONResponse({"status": "alive"})
 
 
-@functools.cache
+@cache
 def strong_networks() -> list[str]:
     """Return the names of the strong n-tuple networks that are installed."""
     others = shipped_folders()[1:]

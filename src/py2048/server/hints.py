@@ -79,11 +79,9 @@ class HintService:
             ActionRejected: If the server is too busy (``busy``).
             PlayerError: If the player fails.
         """
-        only_move, has_quick = door == "autoplay", False
+        facts, has_quick = (spec, snapshot, level, door == "autoplay"), False
         while True:
-            for answer in await self._admission.do(
-                door, caller, answers_of, spec, snapshot, level, only_move
-            ):
+            for answer in await self._admission.do(door, caller, answers_of, *facts):
                 is_quick = isinstance(answer, Hint) and bool(answer.instead_of)
                 if not (is_quick and has_quick):
                     yield answer

@@ -202,15 +202,8 @@ declare namespace Protocol {
   }
 
   interface LineInfo {
-    turns: LineTurn[];
+    turns: PlayedTurn[];
     fear: number | null;
-  }
-
-  interface LineTurn {
-    direction: "up" | "down" | "left" | "right";
-    motions: TileMotion[];
-    spawn: NewTile | null;
-    board: number[][];
   }
 
   interface Me {
@@ -320,6 +313,13 @@ declare namespace Protocol {
 
   interface PingRequest {
     type: "ping";
+  }
+
+  interface PlayedTurn {
+    direction: "up" | "down" | "left" | "right";
+    motions: TileMotion[];
+    spawn: NewTile | null;
+    board: number[][];
   }
 
   interface PlayerInfo {
@@ -485,13 +485,13 @@ declare namespace Protocol {
   }
 
   interface TurnInfo {
-    kind: "moved" | "nothing_moved";
     direction: "up" | "down" | "left" | "right";
-    points: number;
     motions: TileMotion[];
     spawn: NewTile | null;
-    score: number;
     board: number[][];
+    kind: "moved" | "nothing_moved";
+    points: number;
+    score: number;
   }
 
   interface TurnsAnswer {

@@ -90,11 +90,9 @@ def _app(settings: ServerSettings) -> ASGIApp:
 
 def _config(settings: ServerSettings, log_level: str) -> uvicorn.Config:
     """Return uvicorn's configuration, which must be picklable because workers receive it."""
-    connections = Connections(
-        _max_connections(settings.sockets + BESIDE_SOCKETS),
-        settings.sockets_per_address + BESIDE_SOCKETS_EACH,
-        partial(_is_in, settings.proxies),
-    )
+    most = _max_connections(settings.sockets + BESIDE_SOCKETS)
+    most_each = settings.sockets_per_address + BESIDE_SOCKETS_EACH
+    connections = Connections(most, most_each, partial(_is_in, settings.proxies))
     meter = TokenBuckets(settings.address_rate, settings.address_rate * 3)
     socket = partial(_socket_connection, connections, meter)
     return uvicorn.Config(

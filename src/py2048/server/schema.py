@@ -109,10 +109,8 @@ PERIODS = ("day", "week", "season", "ever")
 """Periods of leaderboards, based on a game's end time in UTC. A season is a quarter."""
 
 _PERIOD = r"^(day|week|season|ever|[0-9]{4}-Q[1-4])$"
-PeriodName = Annotated[
-    str,
-    Meta(pattern=_PERIOD, description=f"one of {', '.join(PERIODS)}, or a season such as 2026-Q4"),
-]
+_period = f"one of {', '.join(PERIODS)}, or a season such as 2026-Q4"
+PeriodName = Annotated[str, Meta(pattern=_PERIOD, description=_period)]
 BOARDS: tuple[str, ...] = get_args(LeaderboardName)
 """Names of the leaderboards."""
 
@@ -221,14 +219,9 @@ class PingRequest(PageMessage, tag="ping"):
     """Check the connection."""
 
 
-_TYPES = {
-    kind.__struct_config__.tag: kind
-    for kind in (*PageMessage.__subclasses__(), *NumberedRequest.__subclasses__())
-    if kind is not NumberedRequest
-}
-_decoder: msgspec.json.Decoder[PageMessage] = msgspec.json.Decoder(
-    functools.reduce(operator.or_, _TYPES.values())
-)
+_KINDS = {*PageMessage.__subclasses__(), *NumberedRequest.__subclasses__()} - {NumberedRequest}
+_TYPES = {kind.__struct_config__.tag: kind for kind in _KINDS}
+_decoder = msgspec.json.Decoder[PageMessage](functools.reduce(operator.or_, _KINDS))
 _move_decoder = msgspec.json.Decoder(MoveRequest)
 _type_decoder = msgspec.json.Decoder(dict[str, Any])
 
@@ -290,19 +283,18 @@ def explain(error: ValidationError, kind: type, value: object) -> str:
     if found is None or not isinstance(value, dict):
         return "the body must be a JSON object"
     name = found[1] or found[2]
-    wanted = _schema_of(kind)["properties"].get(name, {}).get("description", "something else")
+    wanted = _expected(kind, name)
     given = f", not {str(value[name])[:_MAX_QUOTED]!r}" if name in value else ""
     return f"{name} must be {wanted}{given}"
 
 
 @functools.cache
-def _schema_of(kind: type) -> dict[str, Any]:
-    (_,), components = msgspec.json.schema_components((kind,))
-    schema: dict[str, Any] = components[kind.__name__]
-    for name, field in schema["properties"].items():
-        options = [each.get("description") for each in field.get("anyOf", ())]
-        schema["properties"][name] = {"description": next(filter(None, options), None)} | field
-    return schema
+def _expected(kind: type, name: str) -> str:
+    """Return the description of a field's type."""
+    _schemas, components = msgspec.json.schema_components((kind,))
+    field = components[kind.__name__]["properties"].get(name, {})
+    found = (each.get("description") for each in (field, *field.get("anyOf", ())))
+    return next(filter(None, found), "something else")
 
 
 def checked_game_id(text: str) -> str:
@@ -706,16 +698,21 @@ class LeaderboardAnswer(Reply):
     games: list[GameRow]
 
 
-class TurnInfo(Reply):
-    """One turn from a record, with the resulting board and score."""
+class PlayedTurn(Reply):
+    """A turn, and the board after the turn."""
 
-    kind: Annotated[str, _one_of("moved", "nothing_moved")]
     direction: Heading
-    points: int
     motions: list[TileMotion]
     spawn: NewTile | None
-    score: int
     board: Rows
+
+
+class TurnInfo(PlayedTurn):
+    """One turn from a record, with the score after the turn."""
+
+    kind: Annotated[str, _one_of("moved", "nothing_moved")]
+    points: int
+    score: int
 
 
 class TurnsAnswer(Reply, rename={"first": "from"}):
@@ -736,19 +733,10 @@ class ReasonInfo(Reply):
     numbers: dict[str, float]
 
 
-class LineTurn(Reply):
-    """One turn in a typical continuation, and the board after the turn."""
-
-    direction: Heading
-    motions: list[TileMotion]
-    spawn: NewTile | None
-    board: Rows
-
-
 class LineInfo(Reply):
     """A typical continuation of the game. Pages highlight tiles with the value `fear`."""
 
-    turns: list[LineTurn]
+    turns: list[PlayedTurn]
     fear: int | None
 
 

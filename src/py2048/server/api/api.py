@@ -61,9 +61,7 @@ class Api(Site):
         """List the presets."""
         return presets()
 
-    async def check_rules(
-        self, _request: UserRequest, query: schema.RulesQuery
-    ) -> schema.RulesInfo:
+    async def check_rules(self, _: UserRequest, query: schema.RulesQuery) -> schema.RulesInfo:
         """Check the text of custom rules, and describe the rules."""
         return messages.rules_info(str(checked_rules(query.text)))
 
@@ -72,9 +70,7 @@ class Api(Site):
         specs = self.hints.specs
         return [schema.PlayerInfo(spec, describe_player(spec.partition(":")[0])) for spec in specs]
 
-    async def slides(
-        self, _request: UserRequest, body: schema.PositionRequest
-    ) -> schema.SlidesAnswer:
+    async def slides(self, _: UserRequest, body: schema.PositionRequest) -> schema.SlidesAnswer:
         """Return the effect of moving a board in each direction."""
         return messages.slides_info(*_position(body))
 
@@ -94,16 +90,13 @@ class Api(Site):
         assert isinstance(found, Hint)  # `advise` yields a hint first
         return messages.hint_answer(found)
 
-    async def verify(
-        self, request: UserRequest, query: schema.VerifyQuery
-    ) -> schema.VerifiedAnswer:
+    async def check(self, request: UserRequest, query: schema.VerifyQuery) -> schema.VerifiedAnswer:
         """Verify a record against its rules and, if the secret is given, verify its tiles."""
         text, value = await _json(request)
         if not isinstance(value, dict):
             raise HTTPException(422, "a record must be a JSON object")
-        return await self.admission.do(
-            "verification", request.caller, _verified, text, query.secret
-        )
+        facts = _verified, text, query.secret
+        return await self.admission.do("verification", request.caller, *facts)
 
     # With the store
 
@@ -115,7 +108,7 @@ class Api(Site):
         return await self.backend.do(_about, request.user, request.user.bot_of)
 
     async def leaderboard(
-        self, _request: UserRequest, query: schema.LeaderboardQuery
+        self, _: UserRequest, query: schema.LeaderboardQuery
     ) -> schema.LeaderboardAnswer:
         """List the best game of each player on a leaderboard."""
         board, rules, period = wanted = query.board, str(checked_rules(query.rules)), query.period
@@ -164,9 +157,8 @@ class Api(Site):
     async def review(self, request: UserRequest, query: schema.TurnsQuery) -> schema.ReviewAnswer:
         """Show the state of a finished game's review, and some of the reviewed moves."""
         game = await self.visible_game(request)
-        return await self.read(
-            "turns", request.caller, review_answer, game, query.first, query.limit
-        )
+        facts = game, query.first, query.limit
+        return await self.read("turns", request.caller, review_answer, *facts)
 
     async def request_review(
         self, request: UserRequest, body: schema.ReviewRequest
@@ -247,7 +239,8 @@ class GameStream(StreamingResponse):
                 rooms.leave(client)
 
     async def _lines(self) -> AsyncIterator[bytes]:
-        while not (self._is_over and self._client.has_sent_all):
+        is_over = False
+        while not (is_over and self._client.has_sent_all):
             try:
                 frame = await asyncio.wait_for(self._client.next(), _KEEPALIVE_S)
             except TimeoutError:
@@ -255,11 +248,8 @@ class GameStream(StreamingResponse):
             if frame is None:
                 return
             yield frame + b"\n"
-
-    @property
-    def _is_over(self) -> bool:
-        room = self._client.room
-        return room is None or (room.is_settled and room.game.is_over)
+            room = self._client.room
+            is_over = room is None or (room.is_settled and room.game.is_over)
 
 
 def _check_mode(user: User, mode: str) -> None:
@@ -296,9 +286,7 @@ async def _json(request: UserRequest) -> tuple[str, object]:
         return text, msgspec.json.decode(text)  # rejects lone surrogates, unlike `json`
     except ClientDisconnect:
         raise HTTPException(413, "the body is too large or too slow") from None
-    except UnicodeDecodeError:
-        raise HTTPException(400, "the body is not text") from None
-    except (msgspec.DecodeError, RecursionError):
+    except (UnicodeDecodeError, msgspec.DecodeError, RecursionError):
         raise HTTPException(400, "the body is not JSON") from None
 
 
@@ -398,23 +386,24 @@ class Endpoint:
         """Whether users must be identified by a token or a cookie."""
         return self.path.startswith(("/api/bot", "/api/games"))
 
-    async def respond(self, api: Api, request: UserRequest) -> Response:
-        """Return the response to a request.
+    def route(self, api: Api) -> Route:
+        """Create the endpoint's route, which rejects requests with an invalid body or query."""
 
-        Raises:
-            HTTPException, ActionRejected: If the body or the query is invalid.
-        """
-        args: list[object] = []
-        if self.is_for_players:
-            await api.auth.identify_player(request)
-        if self.body not in (None, Json):
-            args.append(await _body(request, self.body))
-        if self.query is not None:
-            args.append(schema.convert(dict(request.query_params), self.query, strict=False))
-        answer = await self.view(api, request, *args)
-        return answer if isinstance(answer, Response) else _answer(answer, self.status)
+        async def respond(plain: Request) -> Response:
+            request, args = UserRequest(plain.scope, plain.receive), list[object]()
+            if self.is_for_players:
+                await api.auth.identify_player(request)
+            if self.body not in (None, Json):
+                args.append(await _body(request, self.body))
+            if self.query is not None:
+                args.append(schema.convert(dict(request.query_params), self.query, strict=False))
+            answer = await self.view(api, request, *args)
+            return answer if isinstance(answer, Response) else _answer(answer, self.status)
+
+        return Route(self.path, respond, methods=[self.method])
 
 
+_Streamed = schema.StateMessage | schema.EventsMessage | schema.RejectedMessage
 _GAME = "/api/games/{game}"
 ENDPOINTS = (
     Endpoint("/api/rules", Api.rules),
@@ -422,18 +411,13 @@ ENDPOINTS = (
     Endpoint("/api/players", Api.players),
     Endpoint("/api/boards/slides", Api.slides),
     Endpoint("/api/hints", Api.hint),
-    Endpoint("/api/records/verify", Api.verify, body=Json),
+    Endpoint("/api/records/verify", Api.check, body=Json),
     Endpoint("/api/leaderboards", Api.leaderboard),
     Endpoint("/api/bot", Api.me),
     Endpoint("/api/games", Api.create_game, schema.StateMessage, status=201),
     Endpoint(_GAME, Api.game),
     Endpoint(f"{_GAME}/moves", Api.move, schema.EventsMessage | schema.StateMessage),
-    Endpoint(
-        f"{_GAME}/stream",
-        Api.stream,
-        schema.StateMessage | schema.EventsMessage | schema.RejectedMessage,
-        media=NDJSON,
-    ),
+    Endpoint(f"{_GAME}/stream", Api.stream, _Streamed, media=NDJSON),
     Endpoint(f"{_GAME}/turns", Api.turns),
     Endpoint(f"{_GAME}/record", Api.record, schema.RecordAnswer),
     Endpoint(f"{_GAME}/review", Api.review),
@@ -444,19 +428,7 @@ ENDPOINTS = (
 def api_routes(api: Api) -> list[Route]:
     """Return the routes of all endpoints, and the route of the OpenAPI description."""
     routes = [Route("/api/openapi.json", description), Route("/api/docs", documentation)]
-    paths = dict.fromkeys(each.path for each in ENDPOINTS)
-    return [*routes, *(_route(api, path) for path in paths)]
-
-
-def _route(api: Api, path: str) -> Route:
-    """Return the route for all HTTP methods of a path."""
-    by_method = {each.method: each for each in ENDPOINTS if each.path == path}
-
-    async def endpoint(request: Request) -> Response:
-        found = by_method["GET" if request.method == "HEAD" else request.method]
-        return await found.respond(api, UserRequest(request.scope, request.receive))
-
-    return Route(path, endpoint, methods=list(by_method))
+    return [*routes, *(each.route(api) for each in ENDPOINTS)]
 
 
 # OpenAPI description
@@ -480,9 +452,8 @@ def document() -> Json:
     """Return the OpenAPI document."""
     types: list[Any] = [schema.ErrorAnswer]
     types += [kind for each in ENDPOINTS for kind in (each.answer, each.body, each.query) if kind]
-    schemas, components = msgspec.json.schema_components(
-        types, ref_template="#/components/schemas/{name}"
-    )
+    address = "#/components/schemas/{name}"
+    schemas, components = msgspec.json.schema_components(types, ref_template=address)
     by_kind = {repr(kind): {"schema": found} for kind, found in zip(types, schemas, strict=True)}
 
     def response(meaning: str, kind: Any, media: str = JSON) -> Json:
@@ -506,10 +477,8 @@ def document() -> Json:
         path = paths.setdefault(each.path, {})
         path[each.method.lower()] = operation
         if "{game}" in each.path:
-            game_id = {"type": "string", "pattern": "^[0-9a-zA-Z]{1,32}$"}
-            path["parameters"] = [
-                {"name": "game", "in": "path", "required": True, "schema": game_id}
-            ]
+            kind = {"type": "string", "pattern": "^[0-9a-zA-Z]{1,32}$"}
+            path["parameters"] = [{"name": "game", "in": "path", "required": True, "schema": kind}]
     token = "A program's token, created on its owner's account page."
     return {
         "openapi": "3.1.0",

@@ -43,21 +43,18 @@ class Assets:
     files of two server versions.
 
     Args:
-        made: Contents of generated files, by name.
-        sources: Source file of each generated file, by name. A file is generated when it is first
-            requested.
+        made: Generated files by name: the contents, or the path of a source. A file with a source
+            is generated when it is first requested.
         make: Function that generates a file's contents from its source.
     """
 
-    def __init__(
-        self, made: Mapping[str, bytes], sources: Mapping[str, Path], make: Callable[[Path], bytes]
-    ) -> None:
+    def __init__(self, made: Mapping[str, bytes | Path], make: Callable[[Path], bytes]) -> None:
         self._files: dict[str, bytes | Path] = {
             path.relative_to(STATIC).as_posix(): _content(path)
             for path in sorted(STATIC.rglob("*"))
             if path.suffix in _TYPES
         }
-        self._files |= {**made, **sources}
+        self._files |= made
         self._make = make
         digest = hashlib.sha256()
         for name, file in self._files.items():

@@ -43,12 +43,9 @@ class Connections:
     """
 
     def __init__(
-        self,
-        max_connections: int,
-        max_each: int,
-        is_proxy: Callable[[str], bool],
+        self, max_connections: int, max_each: int, is_proxy: Callable[[str], bool],
         head_timeout_s: float = HEAD_TIMEOUT_S,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.head_timeout_s = head_timeout_s
         self._max = max_connections
         self._max_each = max_each

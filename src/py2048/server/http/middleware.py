@@ -77,13 +77,9 @@ class SecurityMiddleware:
     """
 
     def __init__(
-        self,
-        app: ASGIApp,
-        settings: ServerSettings,
-        limits: RateLimits,
-        metrics: Metrics,
+        self, app: ASGIApp, settings: ServerSettings, limits: RateLimits, metrics: Metrics,
         is_known_token: Callable[[str | None], bool],
-    ) -> None:
+    ) -> None:  # fmt: skip
         self._app = app
         self._compressed = GZipMiddleware(app, compresslevel=6)
         self._origin = settings.origin
@@ -108,7 +104,8 @@ class SecurityMiddleware:
         begin_request()
         began = time.perf_counter()
         try:
-            await self._select_app(scope, is_bot_move=False)(scope, receive, send)
+            app = await self._select_app(scope, is_bot_move=False)
+            await app(scope, receive, send)
         finally:
             facts = {"seconds": round(time.perf_counter() - began, 1)}
             _log.info("connection", extra={**facts, "address": address_of(scope)})
@@ -128,7 +125,7 @@ class SecurityMiddleware:
 
         is_bot_move = self._is_bot_move(scope)
         try:
-            app = self._select_app(scope, is_bot_move=is_bot_move)
+            app = await self._select_app(scope, is_bot_move=is_bot_move)
             await app(scope, _limit_body(receive, max_body(path)), send_with_headers)
         finally:
             self._metrics.responses.labels(f"{status // 100}xx").inc()
@@ -137,13 +134,14 @@ class SecurityMiddleware:
             level = logging.DEBUG if is_bot_move else logging.INFO
             _log.log(level, "request", extra={**facts, "address": address_of(scope)})
 
-    def _select_app(self, scope: Scope, *, is_bot_move: bool) -> ASGIApp:
+    async def _select_app(self, scope: Scope, *, is_bot_move: bool) -> ASGIApp:
         """Return the protected application, or a response that rejects the request."""
         headers, path = Headers(scope=scope), scope["path"]
         if not is_bot_move:
             limit = "files" if path.startswith(_CHEAP) else "requests"
             if wait_s := self._limits.take(limit, address_of(scope)):
-                return _late(refusal(429, _("too many requests: wait a moment"), "rate", wait_s))
+                await asyncio.sleep(REFUSAL_DELAY_S)
+                return refusal(429, _("too many requests: wait a moment"), "rate", wait_s)
         if scope.get("method") not in _SAFE_METHODS and (fault := self._cross_site_fault(headers)):
             return refusal(403, fault)
         length = headers.get("content-length", "0")
@@ -153,9 +151,8 @@ class SecurityMiddleware:
 
     def _is_bot_move(self, scope: Scope) -> bool:
         path: str = scope["path"]
-        if not (path.startswith("/api/games/") and path.endswith("/moves")):
-            return False
-        return self._is_known_token(bearer_token(Headers(scope=scope)))
+        is_move = path.startswith("/api/games/") and path.endswith("/moves")
+        return is_move and self._is_known_token(bearer_token(Headers(scope=scope)))
 
     def _cross_site_fault(self, headers: Headers) -> str | None:
         """Return why a request counts as cross-site, or None if the request is acceptable.
@@ -170,16 +167,6 @@ class SecurityMiddleware:
         if origin is None or origin in own:
             return None
         return f"this server does not accept requests from pages of {origin[:100]}"
-
-
-def _late(app: ASGIApp) -> ASGIApp:
-    """Delay a response by `REFUSAL_DELAY_S`."""
-
-    async def respond(scope: Scope, receive: Receive, send: Send) -> None:
-        await asyncio.sleep(REFUSAL_DELAY_S)
-        await app(scope, receive, send)
-
-    return respond
 
 
 def _limit_body(receive: Receive, max_bytes: int) -> Receive:

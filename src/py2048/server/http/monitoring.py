@@ -121,12 +121,8 @@ class Metrics:
         self.reviews = counter("reviews", "Reviews of finished games")
         self.failed_reviews = counter("failed_reviews", "Reviews that could not be computed")
         self.responses = counter("http_responses", "HTTP responses by class", "status")
-        self.move_seconds = prometheus.Histogram(
-            "py2048_move_seconds",
-            "Time from an action to its acknowledgement",
-            buckets=_BUCKETS,
-            registry=registry,
-        )
+        latency = "py2048_move_seconds", "Time from an action to its acknowledgement"
+        self.move_seconds = prometheus.Histogram(*latency, buckets=_BUCKETS, registry=registry)
         self.gauge("py2048_processes", "Processes that serve together", lambda: 1)
         # The library's `ProcessCollector` does not support several processes.
         self._process = prometheus.ProcessCollector(registry=None)

@@ -36,13 +36,7 @@ class Backend:
     """
 
     def __init__(self, settings: ServerSettings, metrics: Metrics, admission: Admission) -> None:
-        self._metrics, self._admission, self._database = metrics, admission, settings.database
-        self._open_store = partial(
-            open_store,
-            settings.database,
-            durability=settings.durability,
-            timeout_s=settings.store_timeout_s,
-        )
+        self._metrics, self._admission, self._settings = metrics, admission, settings
         self._fault = StorageError("the store is not open yet", "starting")
         self._wanted = asyncio.Event()
         self._opened_or_failed = asyncio.Event()
@@ -108,7 +102,8 @@ class Backend:
         Raises:
             ActionRejected: If the server is too busy (``busy``).
         """
-        return await self._admission.do(door, caller, _with_games, self._database, call, *args)
+        facts = self._settings.database, call, *args
+        return await self._admission.do(door, caller, _with_games, *facts)
 
     async def write(self, door: str, caller: Caller, call: Callable[..., _T], *args: object) -> _T:
         """Call a function with the game service, in a thread of this process.
@@ -144,10 +139,11 @@ class Backend:
         """Open the store, and retry until the store is open."""
         with suppress(TimeoutError):
             await asyncio.wait_for(self._wanted.wait(), _OPEN_DELAY_S)
-        wait_s = _FIRST_RETRY_S
+        wait_s, how = _FIRST_RETRY_S, self._settings
+        opened = partial(open_store, durability=how.durability, timeout_s=how.store_timeout_s)
         while self._rooms is None:
             try:
-                store = await asyncio.to_thread(self._open_store)
+                store = await asyncio.to_thread(opened, how.database)
             except StorageError as error:
                 self._fault = error
                 _log.error("the store cannot be opened", extra={"fault": str(error)})

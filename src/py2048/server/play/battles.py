@@ -37,8 +37,11 @@ MINUTES = (1, 3, 5, 10, 20)
 COUNTDOWN = timedelta(seconds=5)
 GRACE = timedelta(seconds=1)  # Extra time to save moves that were made in time.
 
-_MAX_LEAVE_ATTEMPTS = 5
+_MAX_ATTEMPTS = 5  # to end a game while moves are being saved
 _MAX_UNSTARTED_AGE = timedelta(days=1)
+
+_Live = Mapping[str, OnlineGame]
+"""Open games by id, which may be newer than the stored games."""
 
 _Standings = tuple[str, str | None, list[schema.BattlePlayerInfo]]
 _Audience = dict[Client, _Standings | None]
@@ -156,9 +159,7 @@ def leave(games: GameService, battle_id: str, account: str) -> str:
         return "/battle"
     player = battle.seat_of(account)
     if player is not None and player.score is None:
-        attempts = (
-            _stop(games, battle_id, player, has_left=True) for _ in range(_MAX_LEAVE_ATTEMPTS)
-        )
+        attempts = (_stop(games, battle_id, player, has_left=True) for _ in range(_MAX_ATTEMPTS))
         if not any(attempts):
             raise StaleGameError(_("a move was still being saved: try again"))
     return path_of(battle_id)
@@ -224,19 +225,15 @@ def rematch(games: GameService, battle_id: str, account: str) -> str:
 # Standings
 
 
-def players_of(
-    games: GameService, battle: Battle, live: Mapping[str, OnlineGame] | None = None
-) -> list[schema.BattlePlayerInfo]:
+def players_of(games: GameService, battle: Battle, live: _Live) -> list[schema.BattlePlayerInfo]:
     """Return the standings of a battle, best first. Before the start, players are ordered by seat.
 
     Args:
         games: The game service.
         battle: The battle.
-        live: Games open in this process, by id. They replace the stored games.
+        live: The battle's games that are open in this process, by id. They replace the stored games.
     """
-    standings = [
-        _standing(games, each, (live or {}).get(each.game_id or "")) for each in battle.players
-    ]
+    standings = [_standing(games, each, live.get(each.game_id or "")) for each in battle.players]
     scores = [each.score for each in standings]
     for each in standings:
         each.place = 1 + sum(score > each.score for score in scores)
@@ -273,9 +270,7 @@ def _standing(
     return info
 
 
-def battle_message(
-    games: GameService, battle: Battle, live: Mapping[str, OnlineGame] | None = None
-) -> schema.BattleMessage:
+def battle_message(games: GameService, battle: Battle, live: _Live) -> schema.BattleMessage:
     """Return the standings as a message."""
     return schema.BattleMessage(
         battle.id, stage_of(battle), _until(battle.starts), _until(battle.ends), battle.rematch,
@@ -294,7 +289,7 @@ def _until(time: str | None) -> int | None:
 def battle_page(games: GameService, battle_id: str, account: str) -> dict[str, Any]:
     """Return the template values of a battle's page."""
     battle = settle(games, battle_id)
-    message = battle_message(games, battle)
+    message = battle_message(games, battle, {})
     return {
         **msgspec.structs.asdict(message),
         "verdict": _verdict(battle, message.players, account),
@@ -334,11 +329,8 @@ class BattleFeeds:
 
     def unfollow(self, client: Client) -> None:
         """Stop sending standings to a client."""
-        for battle, audience in tuple(self._audiences.items()):
-            if client in audience:
-                del audience[client]
-                if not audience:
-                    del self._audiences[battle]
+        for audience in self._audiences.values():
+            audience.pop(client, None)
 
     async def _broadcast(self, rooms: Rooms, battle: str, audience: _Audience) -> None:
         """Send changed standings to the audience until no client follows the battle."""
@@ -346,21 +338,18 @@ class BattleFeeds:
         try:
             while audience:
                 with suppress(StorageError):
-                    await _send_changes(rooms, battle, audience, opened)
+                    await _send_new(rooms, battle, audience, opened)
                 await asyncio.sleep(_POLL_S)
         except ActionRejected as error:  # all players left before the start
             for client in audience:
                 client.send(schema.encode(rejection(error, "battle", None)))
         finally:
-            if self._audiences.get(battle) is audience:
-                del self._audiences[battle]
+            del self._audiences[battle]
             for game in opened.intersection(rooms.open):
                 rooms.release(rooms.open[game])
 
 
-async def _send_changes(
-    rooms: Rooms, battle_id: str, audience: _Audience, opened: set[str]
-) -> None:
+async def _send_new(rooms: Rooms, battle_id: str, audience: _Audience, opened: set[str]) -> None:
     """Send new standings to the audience. The ids of newly opened games are added to `opened`."""
     battle, live = await asyncio.to_thread(settle, rooms.games, battle_id), {}
     for player in battle.players:

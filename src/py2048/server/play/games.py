@@ -18,32 +18,16 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from py2048 import Board, Direction, Game, Record, Rules, get_rules, list_rules
 from py2048.app.session.session import Session
 from py2048.app.session.tracked_game import TrackedGame
-from py2048.app.storage import (
-    Account,
-    GameChange,
-    NewOnlineGame,
-    OnlineGameInfo,
-    RecordSummary,
-    SavedGame,
-)
-from py2048.app.storage.values import OpenGame, utc_now, utc_text
+from py2048.app.storage import Account, GameChange, NewOnlineGame, OnlineGameInfo, SavedGame
+from py2048.app.storage.values import OpenGame, RecordSummary, utc_now, utc_text
 from py2048.core import fairness
-from py2048.core.board import Board
-from py2048.core.direction import Direction
 from py2048.core.errors import Py2048Error, RecordError, StaleGameError, StorageError
-from py2048.core.game import Outcome, Record
-from py2048.core.game.turn import (
-    decode_steps,
-    direction_of,
-    encode_step,
-    encode_turn,
-    outcome_of,
-    start_from,
-)
+from py2048.core.game.turn import decode_steps, direction_of, encode_step, encode_turn, start_from
 from py2048.core.language import N_, _
-from py2048.core.rules import Rules, get_rules, list_rules, preset_of
+from py2048.core.rules import preset_of
 from py2048.presentation.events import Event
 from py2048.review.advice import Hint
 from py2048.server import schema
@@ -457,19 +441,17 @@ class GameService:
         """Return the account's game for today's challenge, or None."""
         return self.store.online.daily(account_id, datetime.now(UTC).date().isoformat())
 
-    def _make_room(self, in_progress: Sequence[OpenGame]) -> None:
+    def _make_room(self, games: Sequence[OpenGame]) -> None:
         """If the account has too many games, discard the oldest games without moves.
 
         Raises:
             ActionRejected: If too few games can be discarded (``too_many``).
         """
-        excess = len(in_progress) - MAX_OPEN_GAMES + 1
+        excess = len(games) - MAX_OPEN_GAMES + 1
         if excess <= 0:
             return
         idle = utc_text(datetime.now(UTC) - DISCARDABLE)
-        empty = [
-            each for each in in_progress if not (each.length or each.day) and each.updated < idle
-        ]
+        empty = [each for each in games if not (each.length or each.day) and each.updated < idle]
         if len(empty) < excess:
             text = _("you have {n} games in progress: finish one first")
             raise ActionRejected("too_many", text.format(n=MAX_OPEN_GAMES))
@@ -678,7 +660,7 @@ def dealt(rules: Rules, secret: str) -> Board:
         ActionRejected: If no move is possible in the start position (``rules``).
     """
     start = start_from(rules, fairness.draws_of(secret))
-    if outcome_of(rules, start) is not Outcome.PLAYING:
+    if Game(rules, board=start).is_over:
         text = _("the game would be over at its start under {rules}")
         raise ActionRejected("rules", text.format(rules=rules))
     return start

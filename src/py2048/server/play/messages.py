@@ -6,7 +6,7 @@ import functools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import msgspec
+from msgspec import UNSET
 
 from py2048.app.session import Hint
 from py2048.app.storage import RecordSummary
@@ -23,7 +23,7 @@ from py2048.presentation.events import Event, GameOver, GameStarted, IllegalMove
 from py2048.presentation.screen import preparing
 from py2048.server import schema
 from py2048.server.bounds import MAX_RULES
-from py2048.server.schema import ActionRejected
+from py2048.server.schema import ActionRejected, ChainNumber
 
 if TYPE_CHECKING:
     from py2048.engine.jit.progress import Compiling
@@ -80,13 +80,10 @@ def events_of(
 
 
 def rejection(
-    error: ActionRejected,
-    of: str,
-    state: schema.StateMessage | None,
-    chain: int | msgspec.UnsetType = msgspec.UNSET,
+    error: ActionRejected, of: str, state: schema.StateMessage | None, chain: ChainNumber = UNSET
 ) -> schema.RejectedMessage:
     """Return a rejection as a message."""
-    retry = round(error.wait_s * 1000) if error.wait_s else msgspec.UNSET
+    retry = round(error.wait_s * 1000) if error.wait_s else UNSET
     return schema.RejectedMessage(error.reason, str(error), of, state, retry, chain)
 
 
@@ -112,13 +109,10 @@ def options_info(rows: Iterable[hints.DirectionRow]) -> list[schema.HintOption]:
     ]
 
 
-def compiling_message(
-    game: OnlineGame, player: str, compiling: Compiling
-) -> schema.CompilingMessage:
+def compiling_message(game: OnlineGame, player: str, state: Compiling) -> schema.CompilingMessage:
     """Return a message with the progress of compiling a player's kernels."""
-    share = round(compiling.share, 2)
-    say = _("The hint is {progress}").format(progress=preparing(compiling))
-    return schema.CompilingMessage(game.id, player, share, say)
+    say = _("The hint is {progress}").format(progress=preparing(state))
+    return schema.CompilingMessage(game.id, player, round(state.share, 2), say)
 
 
 def _by_name(values: Mapping[Direction, float]) -> dict[str, float]:
@@ -193,9 +187,8 @@ def event_info(event: Event) -> schema.PlayedEvent | None:
 def turn_info(turn: Turn, score: int, points: int, board: Board) -> schema.TurnInfo:
     """Return a turn of a record, with the board and the score after the turn."""
     return schema.TurnInfo(
-        "moved" if turn.legal else "nothing_moved", str(turn.direction), points,
-        motions_info(turn.slide.motions) if turn.legal else [], _tile(turn.spawn), score,
-        board.rows,
+        str(turn.direction), motions_info(turn.slide.motions) if turn.legal else [],
+        _tile(turn.spawn), board.rows, "moved" if turn.legal else "nothing_moved", points, score,
     )  # fmt: skip
 
 
@@ -233,9 +226,7 @@ def _rules_info(text: str, _language: str) -> schema.RulesInfo:
     preset = preset_of(rules)
     is_resized = preset is not None and preset.name == rules.name and preset.shape != rules.shape
     name = f"{rules.name} {rules.rows}×{rules.columns}" if is_resized else rules.name  # noqa: RUF001
-    return schema.RulesInfo(
-        name, str(rules), rules.rows, rules.columns, rules.target, _summary(rules)
-    )
+    return schema.RulesInfo(name, str(rules), *rules.shape, rules.target, _summary(rules))
 
 
 def _summary(rules: Rules) -> str:

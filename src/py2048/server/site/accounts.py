@@ -32,7 +32,7 @@ from py2048.server.play import messages
 from py2048.server.play.games import GameService, new_account_id
 from py2048.server.schema import ActionRejected
 from py2048.server.site.auth import User, UserRequest, new_token, session_of
-from py2048.server.site.pages import FormError, Page, Site, read_form, sentence
+from py2048.server.site.pages import Page, Site, read_form, sentence
 
 if TYPE_CHECKING:
     from argon2 import PasswordHasher
@@ -87,11 +87,11 @@ async def act(site: Site, request: UserRequest) -> Response:
     try:
         form = await read_form(request)
         if request.user.is_guest and name not in _GUEST_ACTIONS:
-            raise FormError(_("Log in first."), 403)
+            raise HTTPException(403, _("Log in first."))
         response = await action(site, request, form)
         await site.auth.disconnect_signed_out()
         return response
-    except FormError as error:
+    except HTTPException as error:
         fault, status = error.detail, error.status_code
     except AccountError as error:
         fault, status = str(error), 403
@@ -118,7 +118,7 @@ async def _do(site: Site, call: Callable[[Store], _T]) -> _T:
 
 async def _claim(site: Site, request: UserRequest, form: Form) -> Response:
     if not request.user.is_guest:
-        raise FormError(_("This account already has a name."), 403)
+        raise HTTPException(403, _("This account already has a name."))
     name = checked_name(form.get("name", ""))
     site.limits.check("passwords", request.address)
     hashed = await _new_hash(site, request, form.get("password", ""), name)
@@ -136,8 +136,8 @@ async def _login(site: Site, request: UserRequest, form: Form) -> Response:
     hashed = account.password if account else None
     is_right = await _verify(site, request, hashed, form.get("password", ""), device)
     if account is None or not is_right:
-        raise FormError(_("The name or the password is wrong."), 403)
-    _refund_attempt(site, key)
+        raise HTTPException(403, _("The name or the password is wrong."))
+    site.limits.buckets["logins"].charge(key, -1)  # only failures count
     await _end_session(site, request.user.session, request.user.account)
     return await _sign_in_as(site, request, account, "login")
 
@@ -145,12 +145,12 @@ async def _login(site: Site, request: UserRequest, form: Form) -> Response:
 async def _recover(site: Site, request: UserRequest, form: Form) -> Response:
     account, _device, key = await _start_attempt(site, request, form)
     code = code_hash(form.get("code", "")[:200])
-    wrong = FormError(_("The name or the recovery code is wrong."), 403)
+    wrong = HTTPException(403, _("The name or the recovery code is wrong."))
     if account is None:
         raise wrong
     if code not in await _do(site, lambda store: store.accounts.recovery_codes(account.id)):
         raise wrong
-    _refund_attempt(site, key)
+    site.limits.buckets["logins"].charge(key, -1)  # only failures count
     hashed = await _new_hash(site, request, form.get("new_password", ""), account.name or "")
     if not await _do(site, lambda store: store.accounts.recover(account.id, code, hashed)):
         raise wrong  # a concurrent request used the code first
@@ -263,7 +263,7 @@ async def _own_bot(site: Site, request: UserRequest, form: Form) -> Account:
     for bot in await _do(site, lambda store: store.accounts.bots(request.user.account)):
         if bot.id == form.get("bot"):
             return bot
-    raise FormError(_("You have no such program."), 404)
+    raise HTTPException(404, _("You have no such program."))
 
 
 _ACTIONS: dict[str, Action] = {
@@ -290,8 +290,8 @@ async def _check_own_password(site: Site, request: UserRequest, form: Form) -> A
     site.limits.check("logins", key)
     account = await site.backend.do(GameService.account, request.user.account)
     if not await _verify(site, request, account.password, form.get("password", ""), session):
-        raise FormError(_("The password is wrong."), 403)
-    _refund_attempt(site, key)
+        raise HTTPException(403, _("The password is wrong."))
+    site.limits.buckets["logins"].charge(key, -1)  # only failures count
     return account
 
 
@@ -322,10 +322,6 @@ async def _start_attempt(
     key = f"name {owner} {request.address}"
     site.limits.check("logins", key)
     return account, None, key
-
-
-def _refund_attempt(site: Site, key: str) -> None:
-    site.limits.buckets["logins"].charge(key, -1)
 
 
 async def _new_hash(site: Site, request: UserRequest, password: str, name: str) -> str:
@@ -366,14 +362,14 @@ def checked_name(text: str) -> str:
     """Return a name with normalized spaces.
 
     Raises:
-        FormError: If the name is not allowed.
+        HTTPException: If the name is not allowed.
     """
     name = " ".join(text.split())
     if not (1 < len(name) <= MAX_NAME and _NAME.fullmatch(name)):
         text = _("A name has 2 to {most} letters from A to Z, digits, spaces, dots, - and _.")
-        raise FormError(text.format(most=MAX_NAME))
+        raise HTTPException(400, text.format(most=MAX_NAME))
     if lookalike_key(name).startswith(lookalike_key("guest")):
-        raise FormError(_("Names that begin with guest are reserved for guests."))
+        raise HTTPException(400, _("Names that begin with guest are reserved for guests."))
     return name
 
 
@@ -398,14 +394,14 @@ def check_password(password: str, name: str) -> None:
         name: The account's name. Passwords that contain it are weaker.
 
     Raises:
-        FormError: If the password has the wrong length or can easily be guessed. The message
+        HTTPException: If the password has the wrong length or can easily be guessed. The message
             contains suggestions.
     """
     from zxcvbn import zxcvbn
 
     if not MIN_PASSWORD <= len(password) <= MAX_PASSWORD:
         text = _("A password has {least} to {most} characters.")
-        raise FormError(text.format(least=MIN_PASSWORD, most=MAX_PASSWORD))
+        raise HTTPException(400, text.format(least=MIN_PASSWORD, most=MAX_PASSWORD))
     words = [*_GAME_WORDS, name, *name.split()]
     with _zxcvbn_lock:
         found: dict[str, Any] = zxcvbn(password[:_MAX_ESTIMATED], words)
@@ -416,7 +412,7 @@ def check_password(password: str, name: str) -> None:
         texts.append(N_("It contains the name of the account or of the game."))
     default = N_("Use three or four words, or let your browser generate one.")
     texts += [feedback["warning"], *(feedback["suggestions"] or [default])]
-    raise FormError(" ".join(map(_, filter(None, texts))))
+    raise HTTPException(400, " ".join(map(_, filter(None, texts))))
 
 
 def _hasher() -> PasswordHasher:

@@ -10,12 +10,11 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from http.cookies import CookieError, SimpleCookie
 from typing import cast
 
 from itsdangerous import BadData, URLSafeTimedSerializer
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import Request, cookie_parser
 from starlette.responses import Response
 
 from py2048.app.storage.values import Account, utc_text
@@ -80,10 +79,6 @@ class UserRequest(Request):
         """The sender."""
         return cast("User", self.scope["user"])
 
-    @user.setter
-    def user(self, user: User) -> None:
-        self.scope["user"] = user
-
     @property
     def address(self) -> str:
         """The client's network address (see `address_of`)."""
@@ -144,7 +139,7 @@ class Authenticator:
             except StorageError:
                 if wait:
                     raise
-        request.user = user or self._new_guest()
+        request.scope["user"] = user or self._new_guest()
 
     async def identify_player(self, request: UserRequest) -> None:
         """Set the user of a request from its bearer token. Without a token, use its cookie.
@@ -156,7 +151,7 @@ class Authenticator:
         found = await self.socket_user(request.headers)
         if found is None and bearer_token(request.headers) is not None:
             raise HTTPException(401, "this token is invalid or has been revoked", BEARER_ONLY)
-        request.user = found or self._new_guest()
+        request.scope["user"] = found or self._new_guest()
 
     async def socket_user(self, headers: Mapping[str, str]) -> User | None:
         """Return the user who opens a WebSocket, or None if the cookie or the token is invalid.
@@ -176,19 +171,17 @@ class Authenticator:
 
     async def sign_in(self, request: UserRequest, account: Account) -> None:
         """Start a login session for a named account in the browser that sent the request."""
-        token, label = new_token(), browser_name(request.headers.get("user-agent", ""))
+        token, headers = new_token(), request.headers
         session = session_of(token)
-        facts = session, account.id, label
+        facts = session, account.id, browser_name(headers.get("user-agent", ""))
         await self._backend.do(lambda games: games.store.sessions.begin(*facts, most=MAX_SESSIONS))
-        cookies = (
-            self.cookies.write(account.id, token),
-            self.cookies.write_device(request.headers.get("cookie"), account.id),
-        )
-        request.user = User(account.id, name=account.name, session=session, cookies=cookies)
+        device = self.cookies.write_device(headers.get("cookie"), account.id)
+        cookies = self.cookies.write(account.id, token), device
+        request.scope["user"] = User(account.id, account.name, session, cookies=cookies)
 
     def sign_out(self, request: UserRequest) -> None:
         """Sign out the browser's user, who becomes a new guest."""
-        request.user = self._new_guest()
+        request.scope["user"] = self._new_guest()
 
     async def disconnect_signed_out(self) -> None:
         """Close connections whose login sessions have ended, in this process or another.
@@ -345,9 +338,7 @@ class Cookies:
 def _load(serializer: URLSafeTimedSerializer, header: str | None, name: str) -> object:
     """Return the value and the time of a signed cookie, or None if it is missing or invalid."""
     try:
-        cookie = SimpleCookie(header or "").get(name)
-        return cookie and serializer.loads(
-            cookie.value, max_age=DAYS * 86400, return_timestamp=True
-        )
-    except (BadData, CookieError, ValueError, TypeError):
+        signed = cookie_parser(header or "").get(name, "")
+        return serializer.loads(signed, max_age=DAYS * 86400, return_timestamp=True)
+    except (BadData, ValueError, TypeError):
         return None

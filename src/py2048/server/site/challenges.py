@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from markupsafe import Markup
@@ -33,7 +33,7 @@ from py2048.server.play.games import DAILY_RULES, GameService, checked_rules, is
 from py2048.server.play.messages import game_row, game_rows, rules_info
 from py2048.server.site import pages, reviews
 from py2048.server.site.auth import UserRequest
-from py2048.server.site.pages import Page, Site
+from py2048.server.site.pages import Page, Site, Values
 
 if TYPE_CHECKING:
     from py2048.app.session.notebook import PuzzleBook
@@ -52,9 +52,8 @@ async def challenge(site: Site, request: UserRequest) -> Response:
     now = datetime.now(UTC)
     today = now.date()
     day = checked_day(request.query_params.get("day"), today)
-    lists = await site.show_part(
-        site.leaderboards, "list", request.caller, "_leaderboard.html", _daily_lists, str(day)
-    )
+    wanted = "_leaderboard.html", _daily_lists, str(day)
+    lists = await site.show_part(request, "list", *wanted)
     facts = str(day), request.user.account, today, lists
     values = {"today": str(today), "next_min": minutes_left(now), **days_at(day, today)}
     return await site.show(request, "daily.html", daily_page, *facts, **values)
@@ -89,28 +88,23 @@ async def answer_puzzle(site: Site, request: UserRequest) -> Response:
 
 async def choose_battle(site: Site, request: UserRequest) -> Response:
     """Show the form that creates a battle."""
-    rules = pages.presets()
-    return await site.show(
-        request, "battles.html", pages.no_values, rules=rules, minutes=battles.MINUTES
-    )
+    values: Values = {"rules": pages.presets(), "minutes": battles.MINUTES}
+    return await site.show(request, "battles.html", pages.no_values, **values)
 
 
 async def offer_battle(site: Site, request: UserRequest) -> Response:
     """Create a battle, and redirect to the battle's page."""
     form, account = await pages.read_form(request), request.user.account
     site.limits.check("new_games", account)
-    wanted = form.get("rules", "classic"), form.get("minutes", "5")
-    return RedirectResponse(
-        await site.write("battle", request.caller, battles.offer, account, *wanted), 303
-    )
+    facts = account, form.get("rules", "classic"), form.get("minutes", "5")
+    path = await site.write("battle", request.caller, battles.offer, *facts)
+    return RedirectResponse(path, 303)
 
 
 async def show_battle(site: Site, request: UserRequest) -> Response:
     """Show the page of a battle before, during or after play."""
-    battle = request.path_params["battle"]
-    values = await site.write(
-        "battle", request.caller, battles.battle_page, battle, request.user.account
-    )
+    battle, account = request.path_params["battle"], request.user.account
+    values = await site.write("battle", request.caller, battles.battle_page, battle, account)
     address = site.url(request, battles.path_of(battle))
     return await site.show(request, "battle.html", pages.no_values, address=address, **values)
 
@@ -120,11 +114,9 @@ async def act_in_battle(site: Site, request: UserRequest) -> Response:
     action = _BATTLE_ACTIONS.get(request.path_params["action"])
     if action is None:
         raise HTTPException(404, _("There is no such form."))
-    account = request.user.account
+    battle, account = request.path_params["battle"], request.user.account
     try:
-        path = await site.write(
-            "battle", request.caller, action, request.path_params["battle"], account
-        )
+        path = await site.write("battle", request.caller, action, battle, account)
     except (AccountError, StaleGameError) as error:
         raise HTTPException(409, pages.sentence(error)) from None
     return RedirectResponse(path, 303)
@@ -145,9 +137,7 @@ PAGES = (
 # Daily challenge
 
 
-def daily_page(
-    games: GameService, day: str, account: str, today: date, lists: Markup
-) -> dict[str, Any]:
+def daily_page(games: GameService, day: str, account: str, today: date, lists: Markup) -> Values:
     """Return a daily challenge's template values that depend on the account or the time.
 
     Args:
@@ -159,14 +149,12 @@ def daily_page(
     """
     commitment, secret = games.challenge(day)
     online, week = games.store.online, [str(today - n * _DAY) for n in range(6, -1, -1)]
-    results = online.daily_results(account, week[0])
-    by_day = {each.day: each for each in results}
+    by_day = {each.day: each for each in online.daily_results(account, week[0])}
     mine = online.daily(account, day)
     game = games.find(mine.game_id) if mine else None
     scores = Counter(score for score, _tile in online.day_scores(day))
     row = game and game_row(game)
     counted = row and row.finished and row.board == "daily"
-    revealed = revelation_of(day).date()
     return {
         "mine": row,
         "lists": pages.mark_own_game(lists, row.game) if row else lists,
@@ -178,11 +166,11 @@ def daily_page(
         "streak": streak_of(games, account, today),
         "commitment": commitment,
         "secret": secret,
-        "revealed": revealed,
+        "revealed": revelation_of(day).date(),
     }
 
 
-def _daily_lists(games: GameService, day: str) -> dict[str, Any]:
+def _daily_lists(games: GameService, day: str) -> Values:
     """Return the template values for a daily challenge that do not depend on the user."""
     best = games.store.leaderboards.top("daily", str(DAILY_RULES), day)
     is_open = revelation_of(day) <= datetime.now(UTC)
@@ -195,7 +183,7 @@ def _daily_lists(games: GameService, day: str) -> dict[str, Any]:
     }
 
 
-def _day_results(games: GameService, day: str) -> dict[str, Any]:
+def _day_results(games: GameService, day: str) -> Values:
     """Return the number of games finished on a day, with their median score and largest tiles."""
     found = games.store.online.day_scores(day)
     return {
@@ -205,15 +193,15 @@ def _day_results(games: GameService, day: str) -> dict[str, Any]:
     }
 
 
-def _today(games: GameService, account: str, rules: Rules, day: date) -> dict[str, Any]:
+def _today(games: GameService, account: str, rules: Rules, day: date) -> Values:
     values = today_panel(games, account, rules, day)
     return {"today": {**values, "day": str(day), "is_known": True}}
 
 
-def today_panel(games: GameService, account: str, rules: Rules, day: date) -> dict[str, Any]:
+def today_panel(games: GameService, account: str, rules: Rules, day: date) -> Values:
     """Return a day's results and puzzle, and an account's statistics for the rules."""
     mine = games.store.online.daily(account, str(day))
-    shown: dict[str, Any] = {
+    shown: Values = {
         "mine": mine and pages.row_of(games, mine.game_id),
         "streak": streak_of(games, account, day).current,
     }
@@ -256,7 +244,7 @@ def checked_day(text: str | None, today: date) -> date:
     return day
 
 
-def days_at(day: date, today: date) -> dict[str, Any]:
+def days_at(day: date, today: date) -> Values:
     """Return template values for a day and the links to the previous and the next day."""
     return {
         "day": day.isoformat(),
@@ -299,7 +287,7 @@ def streak_of(games: GameService, account: str, today: date) -> Streak:
 # Puzzles
 
 
-def _puzzle_page(games: GameService, owner: str, fields: Mapping[str, str]) -> dict[str, Any]:
+def _puzzle_page(games: GameService, owner: str, fields: Mapping[str, str]) -> Values:
     """Return a puzzle's template values, with the solution if `fields` contain an answer."""
     puzzle, played = _puzzle_and_answer(fields)
     shown = {"puzzle": puzzle, "rules": rules_info(str(puzzle.rules)), "board": puzzle.board.rows}
@@ -353,7 +341,7 @@ def _puzzle_of(day: date) -> Puzzle:
     return daily_puzzle(day)
 
 
-def _solution(book: PuzzleBook, puzzle: Puzzle, played: Direction) -> dict[str, Any]:
+def _solution(book: PuzzleBook, puzzle: Puzzle, played: Direction) -> Values:
     """Return the template values of a puzzle's solution.
 
     After a correct answer, the solution shows how much the second-best move loses.

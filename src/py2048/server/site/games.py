@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
 from itertools import islice
-from typing import Any
 
 import msgspec
 from PIL import Image, ImageDraw, ImageFont
@@ -41,10 +40,10 @@ from py2048.server.bounds import MAX_PICTURES, MAX_REPLAYS
 from py2048.server.play import battles, messages
 from py2048.server.play.games import GameService, OnlineGame
 from py2048.server.schema import CASUAL, DAILY, ActionRejected
-from py2048.server.site import reviews
+from py2048.server.site import pages, reviews
 from py2048.server.site.auth import UserRequest
 from py2048.server.site.challenges import minutes_left, streak_of
-from py2048.server.site.pages import Page, Site, day_name, read_form, render, row_of, title_of
+from py2048.server.site.pages import Page, Site, Values, read_form, row_of
 
 STRIDE = 512  # Turns between two replay checkpoints.
 WIDTH, HEIGHT = 1200, 630  # Picture size in pixels. Social networks crop other formats.
@@ -93,16 +92,14 @@ async def show_result(site: Site, request: UserRequest) -> Response:
     await site.backend.rooms.wait_for_records(account)
     race = (await _played(site, request, game)).race() if "race" in request.query_params else ()
     facts, path = (game, account, rejected, tuple(race)), f"/game/{game}"
-    address = site.url(request, f"{path}/share")
-    return await site.show(
-        request, "_result.html", result_page, *facts, game_path=path, address=address
-    )
+    values: Values = {"game_path": path, "address": site.url(request, f"{path}/share")}
+    return await site.show(request, "_result.html", result_page, *facts, **values)
 
 
 async def show_race(site: Site, request: UserRequest) -> Response:
     """Show a game's time and milestones on the page where it is played."""
     session = await _played(site, request, await site.visible_game(request))
-    return render(request, "_race.html", session=session)
+    return pages.render(request, "_race.html", session=session)
 
 
 async def _played(site: Site, request: UserRequest, game: str) -> Session:
@@ -118,18 +115,17 @@ async def play_on(site: Site, request: UserRequest) -> Response:
     if not _TURN.fullmatch(turn):
         text = _("turn is not a number: give the number of a move")
         raise ActionRejected("position", text)
-    original = await site.visible_game(request)
+    source = await site.visible_game(request)
     site.limits.check("new_games", account)
-    game = await site.write(
-        "game", request.caller, begin_from_position, account, original, int(turn)
-    )
+    facts = account, source, int(turn)
+    game = await site.write("game", request.caller, begin_from_position, *facts)
     return RedirectResponse(f"/?game={game.id}", 303)
 
 
 async def show_card(site: Site, request: UserRequest) -> Response:
     """Show a finished game's picture and text to anyone with the link."""
     path = f"/game/{request.game}"
-    values: dict[str, Any] = {"game_path": path, "address": site.url(request, path)}
+    values: Values = {"game_path": path, "address": site.url(request, path)}
     return await site.show(request, "share.html", share_page, request.game, **values)
 
 
@@ -165,7 +161,7 @@ def score_graph_of(record: str) -> tuple[str, int]:
     return "", 0
 
 
-def game_page(games: GameService, game_id: str, account: str) -> dict[str, Any]:
+def game_page(games: GameService, game_id: str, account: str) -> Values:
     """Return the template values of a game's page.
 
     Raises:
@@ -175,7 +171,7 @@ def game_page(games: GameService, game_id: str, account: str) -> dict[str, Any]:
     if info is None or row is None:
         raise HTTPException(404, _("There is no such game."))
     is_over, sealed_until = row.finished is not None, fairness.sealed_until(info.day)
-    shown: dict[str, Any] = {"review": None, "max_moves": reviews.MAX_MOVES}
+    shown: Values = {"review": None, "max_moves": reviews.MAX_MOVES}
     if is_over:
         shown["review"] = reviews.review_answer(games, game_id)
         if shown["review"].state != "done" and row.plies <= reviews.MAX_MOVES:
@@ -198,7 +194,7 @@ def game_page(games: GameService, game_id: str, account: str) -> dict[str, Any]:
 
 def result_page(
     games: GameService, game_id: str, account: str, rejected: str = "", race: Race = ()
-) -> dict[str, Any]:
+) -> Values:
     """Return the template values for the result page of an account's own game.
 
     Args:
@@ -217,7 +213,7 @@ def result_page(
     row, info = ended
     now, rules = datetime.now(UTC), row.rules.text
     bests = games.store.scores.bests(rules, account, without=game_id)
-    others: dict[str, Any]
+    others: Values
     battle = None
     if battle_id := games.store.battles.of_game(game_id):
         battle = battles.battle_page(games, battle_id, account)
@@ -263,8 +259,8 @@ _MODES = {"ranked": N_("Ranked"), "battle": N_("Battle")}
 def kind_of_game(row: schema.GameRow, info: OnlineGameInfo) -> str:
     """Return a short description of a game, such as "Daily · 26 November"."""
     if info.day:
-        return f"{_('Daily')} · {day_name(info.day)}"
-    kind = title_of(row.rules)
+        return f"{_('Daily')} · {pages.day_name(info.day)}"
+    kind = pages.title_of(row.rules)
     return f"{kind} · {_(_MODES[info.mode])}" if info.mode in _MODES else kind
 
 
@@ -369,7 +365,7 @@ def card_of(games: GameService, game_id: str) -> ShareCard | None:
     return ShareCard(kind, info.name, row.score, row.max_tile, row.plies, target, streak)
 
 
-def share_page(games: GameService, game_id: str) -> dict[str, Any]:
+def share_page(games: GameService, game_id: str) -> Values:
     """Return the template values of the page that shares a finished game.
 
     Raises:

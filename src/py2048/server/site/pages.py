@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import base64
-import functools
 import json
 import re
 import statistics
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from functools import partial
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -38,7 +37,7 @@ from py2048.presentation.result import race_rows, time_text
 from py2048.review import Grade, levels
 from py2048.review.simulation import network_path
 from py2048.server import schema
-from py2048.server.admission import Admission, Caller
+from py2048.server.admission import Admission
 from py2048.server.bounds import MAX_BOARDS, MAX_TEMPLATES
 from py2048.server.cache import TimedCache
 from py2048.server.hints import HintService
@@ -54,8 +53,14 @@ from py2048.server.settings import ServerSettings
 from py2048.server.site.auth import Authenticator, Cookies, UserRequest
 from py2048.server.site.reviews import Reviewer, ReviewQueue
 
-Values = Callable[..., dict[str, Any]]
+Values = dict[str, Any]
+"""Template values."""
+
+ValuesOf = Callable[..., Values]
 """Function that returns template values, given the game service and other arguments."""
+
+Boards = dict[str, Rows | None]
+"""Last boards by the ids of games; None if a game cannot be replayed."""
 
 _TEMPLATES = Path(__file__).parents[1] / "templates"
 NETWORKS = {
@@ -70,7 +75,7 @@ StoredGame = RecordSummary | OpenGame
 """A game in the store, either finished or in progress."""
 
 
-@functools.cache
+@cache
 def _environment() -> tuple[jinja2.Environment, Assets]:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_TEMPLATES),
@@ -84,15 +89,12 @@ def _environment() -> tuple[jinja2.Environment, Assets]:
         "language": language,
         "languages": LANGUAGES,
         "networks": NETWORKS,
-        "bar_plot": plots.bar_plot,
-        "line_graph": plots.line_graph,
-        "line_plot": plots.line_plot,
+        "plots": plots,
+        "words": words,
         "levels": [*map(str, levels.LEVELS), levels.PERFECT],
         "sentences": page_sentences,
-        "accuracy_note": words.accuracy_note,
-        "dot": plots.dot,
-        "luck_word": words.luck_word,
         "courses": COURSE_PRESETS,
+        "actions": BY_NAME,
         "race_rows": race_rows,
     }
     environment.filters |= {
@@ -103,7 +105,6 @@ def _environment() -> tuple[jinja2.Environment, Assets]:
         "grouped": grouped,
         "median": statistics.median,
         "rank": themes.DEFAULT_THEME.rank,
-        "accuracy": words.accuracy_text,
         "level": lambda text: words.level_name(levels.parse_level(text)),
         "amount": lambda value, unit, **how: words.plain_amount(Unit(unit), value, **how),
         "graded": lambda count, grade: words.grade_word(Grade(grade), count),
@@ -112,13 +113,13 @@ def _environment() -> tuple[jinja2.Environment, Assets]:
     }
     digits = base64.b64encode(Path(themes.__file__).with_name("digits.ttf").read_bytes()).decode()
     looks = environment.get_template("themes.css").render(vars(themes), digits=digits)
-    made = {"css/themes.css": looks.encode()}
+    made: dict[str, bytes | Path] = {"css/themes.css": looks.encode()}
     for code in LANGUAGES:
         with use_language(code):
             script = f"export default {json.dumps(page_sentences(), ensure_ascii=False)};\n"
             made[f"js/sentences-{code}.js"] = script.encode()
-    networks = {f"networks/{name}.js": path for name, path in NETWORKS.items()}
-    files = Assets(made, networks, _network_script)
+    made |= {f"networks/{name}.js": path for name, path in NETWORKS.items()}
+    files = Assets(made, _network_script)
     environment.globals["asset"] = files.address
     return environment, files
 
@@ -151,13 +152,13 @@ def render_text(template: str, **values: object) -> str:
 
 
 def rendered(
-    games: GameService, template: str, values: Mapping[str, object], call: Values, *args: object
+    games: GameService, template: str, values: Values, call: ValuesOf, *args: object
 ) -> Markup:
     """Render a template with `values` and the result of a call."""
     return Markup(render_text(template, **values, **call(games, *args)).strip())
 
 
-def no_values(_games: GameService) -> dict[str, Any]:
+def no_values(_games: GameService) -> Values:
     """Return no template values."""
     return {}
 
@@ -167,9 +168,7 @@ def load_templates(_games: GameService) -> None:
     _environment()
 
 
-def render(
-    request: UserRequest, template: str, status: int = 200, **values: object
-) -> HTMLResponse:
+def render(request: UserRequest, template: str, status: int = 200, **values: object) -> Response:
     """Render a small page in this process, for the user who sent the request."""
     return _response(render_text(template, **_facts(request, status), **values), status)
 
@@ -205,14 +204,14 @@ def last_board(games: GameService, game: StoredGame) -> Rows | None:
         return None
 
 
-@functools.lru_cache(MAX_BOARDS)
+@lru_cache(MAX_BOARDS)
 def board_of(games: GameService, game_id: str, _state: str | int) -> Rows:
     """Return the last board of a game, cached until the game's state changes."""
     return games.load(game_id).session.game.board.rows
 
 
-def boards_of(games: GameService, found: Iterable[StoredGame]) -> dict[str, Rows | None]:
-    """Map each game's id to its last board, or to None if the game cannot be replayed."""
+def boards_of(games: GameService, found: Iterable[StoredGame]) -> Boards:
+    """Return the last board of each game."""
     return {each.id: last_board(games, each) for each in found}
 
 
@@ -271,29 +270,22 @@ def day_name(day: str, today: date | None = None) -> str:
 # Forms
 
 
-class FormError(HTTPException):
-    """A rejected form."""
-
-    def __init__(self, message: str, status: int = 400) -> None:
-        super().__init__(status, message)
-
-
 async def read_form(request: Request) -> dict[str, str]:
     """Return the fields of a form.
 
     Raises:
-        FormError: If the request does not contain a valid form.
+        HTTPException: If the request does not contain a valid form.
     """
     kind = request.headers.get("content-type", "application/x-www-form-urlencoded")
     if kind.partition(";")[0].strip() != "application/x-www-form-urlencoded":
-        raise FormError(_("Send the form as application/x-www-form-urlencoded."))
+        raise HTTPException(400, _("Send the form as application/x-www-form-urlencoded."))
     try:
         text = (await request.body()).decode()
         fields = parse_qs(text, keep_blank_values=True, max_num_fields=10)
         if any("\0" in values[-1] for values in fields.values()):
             raise ValueError  # PostgreSQL rejects NUL characters
     except (ClientDisconnect, ValueError):
-        raise FormError(_("The form cannot be read.")) from None
+        raise HTTPException(400, _("The form cannot be read.")) from None
     return {key: values[-1] for key, values in fields.items()}
 
 
@@ -323,7 +315,7 @@ class Site:
         self.plots = TimedCache(PLOTS_TTL_S, MAX_TEMPLATES)
 
     async def show(
-        self, request: UserRequest, template: str, call: Values, *args: object,
+        self, request: UserRequest, template: str, call: ValuesOf, *args: object,
         status: int = 200, **values: object,
     ) -> HTMLResponse:  # fmt: skip
         """Render a page from `values` and the result of a read-only call, in a worker process.
@@ -336,11 +328,14 @@ class Site:
         return _response(text, status)
 
     async def show_part(
-        self, cache: TimedCache, door: str, caller: Caller, template: str, call: Values,
-        *args: object,
-    ) -> Markup:  # fmt: skip
-        """Render a part of a page in a worker process, cached by template and arguments."""
-        compute = partial(self.read, door, caller, rendered, template, {}, call, *args)
+        self, request: UserRequest, door: str, template: str, call: ValuesOf, *args: object
+    ) -> Markup:
+        """Render a part of a page in a worker process, cached by template and arguments.
+
+        Parts with the door ``plots`` are cached for longer.
+        """
+        compute = partial(self.read, door, request.caller, rendered, template, {}, call, *args)
+        cache = self.plots if door == "plots" else self.leaderboards
         found: Markup = await cache.get((language(), template, *args), compute)
         return found
 
@@ -390,14 +385,9 @@ class Page:
         return Route(self.path, endpoint, methods=[self.method])
 
 
-def play_page() -> dict[str, Any]:
+def play_page() -> Values:
     """Return the template values of the play page, with or without a server."""
-    return {
-        "rules": presets(),
-        "people": hints.PLAYERS,
-        "longest_side": MAX_SIDE,
-        "actions": BY_NAME,
-    }
+    return {"rules": presets(), "people": hints.PLAYERS, "longest_side": MAX_SIDE}
 
 
 async def _play(site: Site, request: UserRequest) -> Response:
@@ -415,7 +405,7 @@ async def _choose_language(site: Site, request: UserRequest) -> Response:
     """Set the language cookie, and redirect to the previous page."""
     chosen = (await read_form(request)).get("language", "")
     if chosen not in LANGUAGES:
-        raise FormError(_("There is no such language."))
+        raise HTTPException(400, _("There is no such language."))
     referer = urlsplit(request.headers.get("referer", ""))
     back = f"/{referer.path.lstrip('/')}?{referer.query}".rstrip("?")
     cookie = site.auth.cookies.header(LANGUAGE_COOKIE, chosen)

@@ -16,6 +16,7 @@ import logging
 import os
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import astuple
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from threading import Semaphore, Thread
@@ -49,7 +50,7 @@ from py2048.server.http.monitoring import Metrics
 from py2048.server.play import messages
 from py2048.server.play.backend import Backend
 from py2048.server.play.games import GameService, replayed
-from py2048.server.play.messages import game_row
+from py2048.server.schema import ActionRejected, ReviewAnswer
 from py2048.server.settings import ServerSettings
 from py2048.server.workers import NICENESS, Outcome, Worker, report
 
@@ -95,10 +96,10 @@ def _needed(games: GameService, game_id: str, account: str, level: str | None) -
     is_own = ended is not None and ended[1].owner == account
     shown = ended[0] if ended and is_own else games.finished_game(game_id)
     if level is not None and not is_own:
-        raise schema.ActionRejected("not_yours", _("only the player can choose the level"))
+        raise ActionRejected("not_yours", _("only the player can choose the level"))
     if shown.plies > MAX_MOVES:
         text = f"this game has {shown.plies:,} moves: at most {MAX_MOVES:,} are reviewed"
-        raise schema.ActionRejected("length", text)
+        raise ActionRejected("length", text)
     version = version_for(level or _wanted(review))
     is_done = review and review.version == version and not review.fault
     return None if is_done or (review and review.finished is None) else version
@@ -116,7 +117,7 @@ def _enqueue(games: GameService, game_id: str, version: str, turn: float) -> boo
     ahead_s = turn - time.time() - MAX_AHEAD_S
     if ahead_s > 0 or games.store.reviews.pending() >= MAX_PENDING:
         text = _("too many games are waiting for a review: try again later")
-        raise schema.ActionRejected("busy", text, max(1.0, ahead_s))
+        raise ActionRejected("busy", text, max(1.0, ahead_s))
     asked = utc_text(datetime.fromtimestamp(turn, UTC))
     return games.store.reviews.request(game_id, version, asked)
 
@@ -135,9 +136,7 @@ def _wanted(review: StoredReview | None) -> str:
     return (review.version.partition(" ")[2] if review else "") or ME
 
 
-def review_answer(
-    games: GameService, game_id: str, first: int = 0, limit: int = 0
-) -> schema.ReviewAnswer:
+def review_answer(games: GameService, game_id: str, first: int = 0, limit: int = 0) -> ReviewAnswer:
     """Return the state of a finished game's review, and some of its moves.
 
     Raises:
@@ -150,7 +149,7 @@ def review_answer(
         ahead = games.store.reviews.pending(review.asked) if review and state == "waiting" else 0
     done, fault = (review.done, review.fault) if review else (0, None)
     part = moves[first : first + limit] if moves else []
-    return schema.ReviewAnswer(
+    return ReviewAnswer(
         game_id, state, ahead, done, record.plies, fault, summary, first,
         [_move_info(summary, loaded(move)) for move in part] if summary else [],
     )  # fmt: skip
@@ -165,7 +164,7 @@ def is_outdated(games: GameService, game_id: str) -> bool:
 def ended_game(games: GameService, game_id: str) -> tuple[schema.GameRow, OnlineGameInfo] | None:
     """Return a game if it is over, even if its last move can still be undone."""
     found, info = games.find(game_id), games.store.online.info(game_id)
-    return (game_row(found), info) if found and found.is_over and info else None
+    return (messages.game_row(found), info) if found and found.is_over and info else None
 
 
 def _is_current(review: StoredReview) -> bool:
@@ -255,7 +254,7 @@ class ReviewQueue:
                 (``not_yours``), or too many reviews are requested or queued (``busy``).
         """
         if not self.is_enabled:
-            raise schema.ActionRejected("off", "reviews are disabled on this server")
+            raise ActionRejected("off", "reviews are disabled on this server")
         facts = game_id, caller.account, level
         version = await self._backend.read("review", caller, _needed, *facts)
         if version is None:
@@ -381,9 +380,8 @@ def kept(review: Review) -> dict[str, object]:
     places = [place for place, (_, spawn) in enumerate(review.record.steps) if spawn is not None]
     turns = {move.ply: places[move.ply - 1] for move in review.moves}
     summary = msgspec.to_builtins(summary_of(review, turns))
-    summary["moments"] = [
-        [turns[move.ply], _lines(review, move), *stored(move)] for move in review.moments
-    ]
+    moments = ([turns[each.ply], _lines(review, each), *stored(each)] for each in review.moments)
+    summary["moments"] = [*moments]
     return {"summary": summary, "moves": [*map(stored, review.moves)]}
 
 
@@ -399,7 +397,7 @@ def summary_of(review: Review, turns: Mapping[int, int]) -> schema.ReviewSummary
         for each in review.habits
     ]
     expected = _rounded(review.expected) if review.unit is Unit.POINTS else None
-    first, phases = review.first, msgspec.convert(review.phases, _Phases, from_attributes=True)
+    first, phases = review.first, [schema.PhaseInfo(*astuple(each)) for each in review.phases]
     return schema.ReviewSummary(
         judge=review.judge, level=str(review.level or PERFECT), unit=review.unit.value,
         exact=review.is_exact, reviewed=len(review.moves), accuracy=review.accuracy,
@@ -409,9 +407,6 @@ def summary_of(review: Review, turns: Mapping[int, int]) -> schema.ReviewSummary
         counts={grade.value: count for grade, count in review.counts.items()}, phases=phases,
         graph=graph(review, is_silent=True),
     )  # fmt: skip
-
-
-_Phases = list[schema.PhaseInfo]
 
 
 def _rounded(value: float) -> float:
@@ -450,7 +445,7 @@ def _line_info(rules: Rules, line: Line) -> schema.LineInfo:
         )
         spawn = next(spawns, None)  # No tile appears after a move that ended the game.
         motions = messages.motions_info(slide.motions)
-        turns.append(schema.LineTurn(str(direction), motions, spawn, after.rows))
+        turns.append(schema.PlayedTurn(str(direction), motions, spawn, after.rows))
     return schema.LineInfo(turns, line.fear)
 
 
