@@ -435,8 +435,7 @@ def load_checkpoint(
     with archive.open_archive(path, CHECKPOINT_KIND) as file:
         header = file.header
         if task:
-            archive.check_fields(path, header, {"band": (archive.is_object, "an object")})
-            band = weights.band_of(path, header["band"])
+            band = weights.band_of(path, header.get("band"))
             if (band.tile, band.least) != (task.band.tile, task.band.least):
                 raise WeightsError(f"{path} is from training another band")
             task = task._replace(band=band)
