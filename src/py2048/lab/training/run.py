@@ -13,6 +13,8 @@ from dataclasses import asdict, astuple, dataclass, field, fields
 from pathlib import Path
 from typing import Annotated, Any
 
+from msgspec import Meta
+
 from py2048.core.errors import WeightsError, os_errors_as, shown
 from py2048.core.game.record import write_atomically
 from py2048.core.rules import Rules
@@ -21,10 +23,8 @@ from py2048.lab.training.bands import BandTask
 from py2048.lab.training.boards import ScoreTally
 from py2048.lab.training.card import CardTrainer
 from py2048.lab.training.trainer import (
-    Range,
     Trainer,
     TrainingConfig,
-    check_ranges,
     network_settings,
     setting_names,
     settings_from,
@@ -65,15 +65,12 @@ class StopCriteria:
         checkpoint_minutes: Training minutes between checkpoints.
     """
 
-    games: Annotated[int, Range(0, 10**15)] = 0
-    moves: Annotated[int, Range(0, 10**18)] = 0
-    minutes: Annotated[float, Range(0.0, 1e9)] = 0.0
-    evaluate_every: Annotated[int, Range(1, 10**15)] = 5000
-    evaluate_games: Annotated[int, Range(0, 10**15)] = 0
-    checkpoint_minutes: Annotated[float, Range(0.0, 1e9)] = 5.0
-
-    def __post_init__(self) -> None:
-        check_ranges(self)
+    games: Annotated[int, Meta(ge=0, le=10**15)] = 0
+    moves: Annotated[int, Meta(ge=0, le=10**18)] = 0
+    minutes: Annotated[float, Meta(ge=0.0, le=1e9)] = 0.0
+    evaluate_every: Annotated[int, Meta(ge=1, le=10**15)] = 5000
+    evaluate_games: Annotated[int, Meta(ge=0, le=10**15)] = 0
+    checkpoint_minutes: Annotated[float, Meta(ge=0.0, le=1e9)] = 5.0
 
 
 @dataclass(frozen=True)
