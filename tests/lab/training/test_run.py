@@ -155,7 +155,7 @@ def test_there_is_a_checkpoint_to_resume(tmp_path: Path) -> None:
     ("data", "reason"),
     [
         (None, "plan.toml cannot be read: No such file or directory"),
-        (b"lambda = ", "plan.toml is not TOML: Invalid value"),
+        (b"lambda = ", "plan.toml is not valid TOML in UTF-8: Invalid value"),
         (b"run = 5", "run = 5 must be a table"),
         (b"threads = [[1]]", r"threads = [[1]]: expected `int`"),
     ],

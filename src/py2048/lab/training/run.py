@@ -6,7 +6,6 @@ import csv
 import io
 import os
 import time
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, astuple, dataclass, field, fields
@@ -144,19 +143,6 @@ def folder_lock(folder: Path) -> Iterator[None]:
 
 
 # --- settings ------------------------------------------------------------------------------------
-
-
-def load_toml(path: Path) -> Settings:
-    """Read a TOML file.
-
-    Raises:
-        WeightsError: If the file cannot be read.
-    """
-    try:
-        with os_errors_as(WeightsError, f"{path} cannot be read"):
-            return tomllib.loads(path.read_bytes().decode())
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
-        raise WeightsError(f"{path} is not TOML: {error}") from None
 
 
 def split_settings(values: Settings, changes: Settings) -> tuple[Settings, Settings]:

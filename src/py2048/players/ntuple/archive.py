@@ -15,13 +15,13 @@ import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Annotated, Any, BinaryIO, TypeVar
+from typing import IO, Annotated, Any, BinaryIO
 
-import msgspec
 import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
+from py2048.core.data import convert
 from py2048.core.errors import Py2048Error, WeightsError, os_errors_as, shown
 from py2048.core.game.record import check_replaceable, replacing
 
@@ -35,7 +35,6 @@ SPARSE = 1 / 16
 """An array is compressed if fewer than this fraction of its numbers are non-zero."""
 
 Array = NDArray[Any]
-T = TypeVar("T")
 
 MAX_POINTS = 1e30
 """Upper bound for points in a header, so that sums of points still fit into a float32."""
@@ -144,7 +143,8 @@ class Archive:
                 f"{self.path} has {kind} version {shown(version)}, but this py2048 reads "
                 f"version {VERSION}"
             )
-        converted(self.path, header.get("sha256"), dict[str, str], "sha256")
+        sums = header.get("sha256")
+        convert(sums, dict[str, str], WeightsError, f"{self.path} is damaged", "sha256")
         return header
 
     def read(self, name: str) -> Array:
@@ -199,26 +199,6 @@ class Archive:
 
 
 # --- headers -------------------------------------------------------------------------------------
-
-
-def converted(path: Path, values: object, kind: type[T], within: str = "") -> T:
-    """Convert a JSON value in a file's header.
-
-    Args:
-        path: Path of the file, for error messages.
-        values: The value.
-        kind: Type to convert to.
-        within: Name of the field that contains the value, or an empty string for the header.
-
-    Raises:
-        WeightsError: If a field is missing or invalid. The message names the field.
-    """
-    try:
-        return msgspec.convert(values, kind)
-    except msgspec.ValidationError as error:
-        reason, _, place = str(error).partition(" - at `$")
-        field = f"{within}{place.rstrip('`')}".strip(".") or "its header"
-        raise WeightsError(f"{path} is damaged: {field}: {reason}") from None
 
 
 @contextmanager

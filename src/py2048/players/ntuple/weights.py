@@ -34,6 +34,7 @@ import msgspec
 import numpy as np
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from py2048.core.data import convert
 from py2048.core.errors import WeightsError, os_errors_as, shown
 from py2048.core.game.record import write_atomically
 from py2048.core.rules import Rules, is_tile
@@ -44,7 +45,6 @@ from py2048.players.ntuple.archive import (
     Array,
     Count,
     Points,
-    converted,
     faults_of,
     open_archive,
     write_archive,
@@ -437,7 +437,8 @@ def check_header(path: Path, header: Mapping[str, Any]) -> tuple[NetworkLayout, 
     Raises:
         WeightsError: If the header is invalid. The message names the file, the field and its value.
     """
-    converted(path, header, _PackedHeader if header.get("encoding") == PACKED else _Header)
+    kind = _PackedHeader if header.get("encoding") == PACKED else _Header
+    convert(header, kind, WeightsError, f"{path} is damaged")
     with faults_of(path, "rules"):
         rules = Rules.parse(header["rules"])
     for name in ("rows", "columns"):
@@ -496,7 +497,8 @@ def band_of(path: Path, values: object) -> Band:
     Raises:
         WeightsError: If the object is invalid.
     """
-    band = Band(**msgspec.structs.asdict(converted(path, values, _Band, "band")))
+    fields = convert(values, _Band, WeightsError, f"{path} is damaged", "band")
+    band = Band(**msgspec.structs.asdict(fields))
     for tile in (band.tile, band.ending):
         if not is_tile(tile):
             raise WeightsError(f"{path} is damaged: band: {tile} is not a tile")
