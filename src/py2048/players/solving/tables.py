@@ -95,8 +95,7 @@ class EndingTable:
                 `rules`.
         """
         file = Path(path)
-        if (about := read_footer(file, MAGIC)) is None:
-            raise _damaged(file)
+        about = read_footer(file, MAGIC, _damaged(file))
         try:
             ((name, data),) = about["formation"].items()
             formation, known = Formation.of(name, data), Rules.parse(about["rules"])
