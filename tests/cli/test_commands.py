@@ -293,7 +293,7 @@ GREEDY = ("evaluate", "greedy", "--quiet")
         (["5x5"], "py2048 --rules 5x5"),
         (["play", "--ui", "terminal"], "needs a terminal"),
         (["watch", "--delay", "nan"], "'--delay': 'nan' should be less than or equal to 3600"),
-        (["train", "dir", "--set", "lambda=nan"], "lambda must be 0.0 to"),
+        (["train", "dir", "--set", "lambda=nan"], "lambda = nan: expected `float`"),
         (["watch", "--games", "0"], "'0' should be greater than or equal to 1"),
         (["play", "--ui", "desktp"], "Invalid value for '--ui': 'desktp' is not one of"),
         (["tables"], "tables needs one of its commands: list, build, query, check"),

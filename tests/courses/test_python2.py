@@ -8,7 +8,7 @@ import pytest
 from toys import RIGHT, run_course, toy_course
 
 from py2048 import courses
-from py2048.core.errors import CourseError
+from py2048.core.errors import MissingExtraError
 from py2048.courses.grading.submissions import changed_lines, convert, mixes_tabs, python2_lines
 
 OLD = """
@@ -124,7 +124,7 @@ def test_a_converted_program_is_graded(capsys, toy, tmp_path):
 def test_a_missing_fissix_is_one_line(capsys, toy, tmp_path, monkeypatch):
     """The error includes the command that installs it."""
     monkeypatch.setitem(sys.modules, "fissix.refactor", None)
-    with pytest.raises(CourseError, match="\\[python2\\]'"):
+    with pytest.raises(MissingExtraError, match="\\[python2\\]'"):
         convert(OLD)
     (tmp_path / "ann.py").write_text(OLD)
     status, out = _check(capsys, tmp_path / "ann.py", "--from-python2")

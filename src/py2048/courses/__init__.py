@@ -11,10 +11,8 @@ from __future__ import annotations
 import argparse
 import functools
 import importlib
-import operator
 import runpy
 import sys
-import tomllib
 import traceback
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -22,16 +20,16 @@ from dataclasses import replace
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec, module_from_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, NoReturn
 
 import msgspec
 
-from py2048.core.errors import CourseError, MissingExtraError, did_you_mean, os_errors_as, shown
+from py2048.core.data import convert, read_toml
+from py2048.core.errors import CourseError, MissingExtraError, did_you_mean, os_errors_as
 
 if TYPE_CHECKING:
     from py2048.courses.grading import Grading
 
-T = TypeVar("T")
 
 CALL_S = 1.0
 """Default CPU time limit of a single call, in seconds."""
@@ -73,7 +71,7 @@ class Course(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             raise CourseError(f"{str(path)!r} is missing: create a course with py2048 course new")
         folder = folder.resolve()
         places = {"folder": folder, "package": package or _package_at(folder)}
-        return convert(read_toml(path) | places, cls, path)
+        return convert(read_toml(path, CourseError) | places, cls, CourseError, path)
 
     @property
     def starter(self) -> Path:
@@ -136,46 +134,6 @@ class Course(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         finally:
             sys.argv = before
         return 0
-
-
-def read_toml(path: Path) -> dict[str, Any]:
-    """Read a TOML file, and raise `CourseError` if that fails."""
-    with os_errors_as(CourseError, f"{str(path)!r} cannot be read"):
-        data = path.read_bytes()
-    try:
-        return tomllib.loads(data.decode("utf-8-sig"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise CourseError(f"{path} is not valid TOML in UTF-8: {error}") from None
-
-
-def convert(data: Any, kind: type[T], path: Path, above: str = "") -> T:
-    """Convert parsed TOML data to the type `kind`.
-
-    If the data is a table inside a file, error messages locate it by its key, `above`.
-
-    Raises:
-        CourseError: If that fails. The error message names the invalid key and its value.
-    """
-    try:
-        return msgspec.convert(data, kind)
-    except msgspec.ValidationError as error:
-        reason, _, place = str(error).partition(" - at `$")
-        below = place.rstrip("`").strip(".").replace("[...]", "").split(".")
-        below = [key for key in below if key]
-        keys = ".".join([above] * bool(above) + below)
-        if "unknown field" in reason:
-            word = reason.split("`")[1]
-            fields = get_type_hints(kind)[below[-1]] if below else kind
-            near = did_you_mean(word, getattr(fields, "__struct_fields__", ()))
-            raise CourseError(
-                f"{path}: {f'{keys}.{word}'.lstrip('.')} is not a setting{near}"
-            ) from None
-        try:
-            value = f" = {shown(functools.reduce(operator.getitem, below, data))}" if below else ""
-        except (KeyError, TypeError):
-            value = ""
-        where = f"{keys}{value}: " if keys else ""
-        raise CourseError(f"{path}: {where}{reason[:1].lower()}{reason[1:]}") from None
 
 
 def write_new(folder: Path, files: Mapping[str, bytes], what: str) -> list[Path]:

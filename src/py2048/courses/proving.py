@@ -11,7 +11,6 @@ are the marks that the mutant must lose in each task listed in ``loses``.
 from __future__ import annotations
 
 import re
-import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,11 +19,12 @@ from pathlib import Path
 
 import msgspec
 
+from py2048.core.data import read_toml
 from py2048.core.errors import CourseError, did_you_mean, shown
-from py2048.courses import COURSES, Course, read_toml, write_new
+from py2048.courses import COURSES, Course, write_new
 from py2048.courses.grading.grader import grade
 from py2048.courses.grading.mutants import solutions_in
-from py2048.courses.grading.ownership import files_of_solution
+from py2048.courses.grading.ownership import copy_solution, files_of_solution
 from py2048.courses.grading.report import GradeReport
 from py2048.courses.grading.sandbox import SandboxConfig
 from py2048.courses.grading.submissions import collect
@@ -85,9 +85,7 @@ class Trial:
     def write(self, folder: Path) -> Path:
         """Write the program to a folder, and return the program's path."""
         path = folder / (self.name + self.source.suffix)
-        (shutil.copytree if self.source.is_dir() else shutil.copy)(self.source, path)
-        for name, text in self.changed_files.items():
-            (path / name if path.is_dir() else path).write_text(text, "utf-8")
+        copy_solution(self.source, path, self.changed_files)
         return path
 
     def finding(self, report: GradeReport) -> str:
@@ -155,7 +153,7 @@ def trials(course: Course) -> list[Trial]:
 def _mutants(path: Path, right: Sequence[Path], ids: tuple[str, ...]) -> Iterator[Trial]:
     """Yield the trials of a ``mutants.toml``."""
     sources = {source.stem: source for source in right}
-    for solution, mutants in read_toml(path).items():
+    for solution, mutants in read_toml(path, CourseError).items():
         if solution not in sources:
             near = did_you_mean(solution, sources)
             raise CourseError(f"{path}: there is no right solution {solution!r}{near}")

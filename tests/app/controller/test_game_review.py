@@ -86,7 +86,7 @@ def test_a_blunder_is_told_with_the_best_move_and_every_loss():
     assert f"Blunder \N{MINUS SIGN}50 %. You went {move.played}." in said
     assert f"{str(move.best).capitalize()} is worth 80.00 %." in said
     assert f"{move.played} loses 40.0 %." in said.lower()
-    assert review.place_title == f"Move 5 of {MOVES}"
+    assert review.place.startswith(f"Move 5 of {MOVES}, ")
     assert review.badge == "Blunder \N{MINUS SIGN}50 %"
     assert review.headline == f"You went {move.played}. {str(move.best).capitalize()} was best."
     shares = [row.share for row in review.rows]

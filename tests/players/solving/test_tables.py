@@ -390,7 +390,7 @@ def test_the_commands_print_json(home, capsys):
         (["build", "L4", "256"], "no formation is called 'L4'"),
         (["build", "L3", "much"], "Invalid value for 'TARGET'"),
         (["build", "L3", "256", "--memory", "100M"], "of memory, not 0.1G"),
-        (["build", "none.toml", "256"], "none.toml: No such file"),
+        (["build", "none.toml", "256"], "none.toml cannot be read: No such file"),
         (
             ["query", "L3-256", CORNER],
             "there is no table L3-256: build it with py2048 tables build L3",

@@ -17,7 +17,7 @@ from py2048.players import Player, list_players, make_player
 from py2048.players.registry import describe_player
 from py2048.presentation import options
 from py2048.presentation.describe import describe_rules
-from py2048.presentation.hints import describe_hint, describe_outlook
+from py2048.presentation.hints import describe_hint, describe_outlook, ranked
 from py2048.presentation.screen import points
 from py2048.presentation.streams import POLL_S, StatusLine, complain
 from py2048.presentation.words import columns, name_of, outcome_text
@@ -52,8 +52,7 @@ def hint(
             options.print_json({"level": str(chosen)} | add_text(move, move.to_json()))
         else:
             print(name_of(move.best).lower())
-            order = sorted(move.values, key=move.values.__getitem__, reverse=True)
-            print(outcome_text(move, order))
+            print(outcome_text(move, ranked(move)))
         return
     answer = _hint_of(snapshot, adviser, quiet=json)
     if json:

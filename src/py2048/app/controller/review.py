@@ -515,11 +515,6 @@ class GameReview:
         return self.progress or self.error or self.note
 
     @property
-    def place_title(self) -> str:
-        """Number of the selected move, such as "Move 12 of 340"."""
-        return place_text(self.index + 1, len(self))
-
-    @property
     def place(self) -> str:
         """Number and score of the selected move, such as "Move 12 of 340, score 1,234"."""
         return place_text(self.index + 1, len(self), self._positions[self.index][1])

@@ -18,7 +18,7 @@ from py2048.app.controller.review import GameReview
 from py2048.app.desktop import board_windows, dialogs
 from py2048.app.desktop.board_view import MIN_RING_TILE
 from py2048.app.desktop.dialogs import Dialog
-from py2048.app.desktop.style import colour_menu
+from py2048.app.desktop.style import colour_menu, open_below
 from py2048.app.desktop.window import MainWindow, action_of
 from py2048.app.session import Hint, Session
 from py2048.core.errors import Py2048Error, os_errors_as
@@ -274,9 +274,7 @@ class DesktopApp:
 
     def show_more(self) -> None:
         """Open the menu of the "More" button."""
-        button = self.window.buttons["more"]
-        place = button.winfo_rootx(), button.winfo_rooty() + button.winfo_height()
-        self.menus.more.tk_popup(*place)
+        open_below(self.window.buttons["more"], self.menus.more)
 
     def toggle_full_screen(self) -> None:
         """Enter or leave full screen."""

@@ -12,7 +12,7 @@ from py2048.app.controller.controller import SPEEDS, START_SPEED
 from py2048.app.controller.review import FRAME_S, PAGE, grade_colour, place_text, record_title
 from py2048.app.desktop.board_view import CanvasBoard
 from py2048.app.desktop.dialogs import Dialog
-from py2048.app.desktop.style import Flow, Graph, Text, TextArea, colour_menu
+from py2048.app.desktop.style import Flow, Graph, Text, TextArea, colour_menu, open_below
 from py2048.app.desktop.window import MainWindow, tk_keys
 from py2048.app.session import Replay
 from py2048.core.direction import Direction
@@ -184,9 +184,7 @@ class ReviewWindow(Dialog):
             choose = partial(levels.take, each.value)
             self._levels.add_command(label=f"{each.title}  {each.detail}".rstrip(), command=choose)
         colour_menu(self._levels)
-        button = self.level
-        place = button.winfo_rootx(), button.winfo_rooty() + button.winfo_height()
-        self._levels.tk_popup(*place)
+        open_below(self.level, self._levels)
 
     def _answer(self, direction: Direction) -> None:
         self.review.answer(direction)
@@ -245,7 +243,7 @@ class ReviewWindow(Dialog):
             "counts": " · ".join(counted(review.counts)),
             "habits": "\n".join(review.habits),
             "summary": review.state,
-            "place": review.place_title,
+            "place": place_text(review.index + 1, len(review)),
             "rows_title": review.rows_title,
             "title": review.graph_title,
             "note": review.graph_note,

@@ -628,3 +628,8 @@ def colour_menu(menu: tk.Menu) -> None:
     flat: dict[str, Any] = {"borderwidth": 1, "relief": "flat", "activeborderwidth": 0}
     colours = _options(look_of(menu), CLASSIC_WIDGETS["Menu"])
     menu.configure(flat | {"font": "small"} | {key.lower(): colours[key] for key in colours})
+
+
+def open_below(button: tk.Misc, menu: tk.Menu) -> None:
+    """Open a menu below a button."""
+    menu.tk_popup(button.winfo_rootx(), button.winfo_rooty() + button.winfo_height())

@@ -22,7 +22,6 @@ from __future__ import annotations
 import ast
 import copy
 import random
-import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -33,10 +32,10 @@ from typing import Any, Literal
 
 import msgspec
 
+from py2048.core.data import convert, read_toml
 from py2048.core.errors import CourseError
-from py2048.courses import convert, read_toml
 from py2048.courses.grading.grader import grade_task
-from py2048.courses.grading.ownership import files_of_solution, owners, units
+from py2048.courses.grading.ownership import copy_solution, files_of_solution, owners, units
 from py2048.courses.grading.sandbox import SandboxConfig
 from py2048.courses.grading.session import SubmissionSession, load_program, submission_folder
 from py2048.courses.grading.submissions import Unreadable, collect, prepare
@@ -257,8 +256,9 @@ def without_exempt(mutants: Sequence[Mutant], solution: Path) -> list[Mutant]:
         CourseError: If an entry has no reason, or matches an unexpected number of mutants.
     """
     path, left = solution.with_suffix(".toml"), list(mutants)
-    data = read_toml(path) if path.exists() else {}
-    for entry in convert(data, dict[Literal["exempt"], list[Exempt]], path).get("exempt", ()):
+    data = read_toml(path, CourseError) if path.exists() else {}
+    kind = dict[Literal["exempt"], list[Exempt]]
+    for entry in convert(data, kind, CourseError, path).get("exempt", ()):
         count = sum(map(entry.matches, left))
         if not entry.reason.strip() or not count or (entry.change and count != entry.times):
             what = f"{entry.where} {entry.change!r}"
@@ -332,9 +332,7 @@ def _grade_mutant(
 
     with tempfile.TemporaryDirectory() as place, submission_folder() as folder:
         path = Path(place, solution.name)
-        (shutil.copytree if solution.is_dir() else shutil.copy)(solution, path)
-        if mutant is not None:
-            (path / mutant.file if path.is_dir() else path).write_text(mutant.text, "utf-8")
+        copy_solution(solution, path, {mutant.file: mutant.text} if mutant else {})
         (submission,) = collect([path], grading, Path(place, "unpacked"))
         prepared = prepare(submission, grading, folder)
         with SubmissionSession(prepared, sandbox) as session:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import ast
 import functools
+import shutil
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import product
 from pathlib import Path
 
@@ -19,6 +20,13 @@ from py2048.courses.grading.tasks import Grading
 def files_of_solution(solution: Path) -> list[Path]:
     """Return the Python files of a solution, which can be a file or a folder."""
     return sorted(solution.glob("*.py")) if solution.is_dir() else [solution]
+
+
+def copy_solution(solution: Path, target: Path, changed: Mapping[str, str]) -> None:
+    """Copy a solution, with new texts for some of its files."""
+    (shutil.copytree if solution.is_dir() else shutil.copy)(solution, target)
+    for name, text in changed.items():
+        (target / name if target.is_dir() else target).write_text(text, "utf-8")
 
 
 def units(tree: ast.Module) -> Iterator[tuple[str, ast.stmt]]:

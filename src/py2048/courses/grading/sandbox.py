@@ -517,19 +517,14 @@ class ProcessDied(Exception):  # noqa: N818 - a finding about a submission
     def from_exit_code(cls, code: int) -> ProcessDied:
         """Explain an exit code."""
         number = -code if code < 0 else code - 128 if code > 128 else 0
-        if code == OUTPUT_FLOOD:
-            reason = "printed too much output"
-        elif number == signal.SIGSEGV:
-            reason = "crashed the interpreter: infinite recursion?"
-        elif number == signal.SIGXCPU:
-            reason = OVERRUN
-        elif number == signal.SIGKILL:
-            reason = "was killed by the system: too much memory or processor time"
-        elif number:
-            reason = f"was killed by signal {number}"
-        else:
-            reason = f"ended the process (exit code {code}): os._exit()?"
-        return cls(reason, code)
+        reasons = {
+            0: f"ended the process (exit code {code}): os._exit()?",
+            signal.SIGSEGV: "crashed the interpreter: infinite recursion?",
+            signal.SIGXCPU: OVERRUN,
+            signal.SIGKILL: "was killed by the system: too much memory or processor time",
+        }
+        reason = reasons.get(number, f"was killed by signal {number}")
+        return cls("printed too much output" if code == OUTPUT_FLOOD else reason, code)
 
 
 class LeftOut(msgspec.Struct):

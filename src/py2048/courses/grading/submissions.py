@@ -37,7 +37,7 @@ from itertools import count, pairwise
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
-from py2048.core.errors import CourseError, MissingExtraError
+from py2048.core.errors import CourseError, MissingExtraError, extra_for
 from py2048.core.installation import install_line
 from py2048.core.language import _, ngettext, use_language
 from py2048.courses import COURSES
@@ -532,7 +532,7 @@ def convert(text: str) -> str:
 
     Raises:
         ValueError: If the program is not valid Python 2.
-        CourseError: If fissix is not installed.
+        MissingExtraError: If fissix is not installed.
     """
     check_fissix()
     if len(text) > MAX_CHARACTERS:
@@ -554,13 +554,9 @@ def _without_tabs(line: str) -> str:
 
 
 def check_fissix() -> None:
-    """Raise `CourseError` if fissix is not installed."""
-    try:
+    """Raise `MissingExtraError` if fissix is not installed."""
+    with extra_for("--from-python2", "python2"):
         import fissix.refactor  # noqa: F401 - only checks that it exists
-    except ImportError:
-        raise CourseError(
-            f"--from-python2 needs fissix, so run: {install_line('python2')}"
-        ) from None
 
 
 def _converted(text: str, options: dict[str, bool]) -> str:
@@ -803,7 +799,7 @@ class Collector:
         groups: dict[tuple[str, bool], list[Path]] = defaultdict(list)
         for path in sorted(path for path in folder.iterdir() if not is_ignored(path)):
             match = CANVAS.match(path.name) or MOODLE.match(path.name)
-            is_file = path.is_file() and _is_handed_in(path)
+            is_file = path.is_file() and is_program(Path(_own_name(path.name)))
             if is_file or path.is_dir() or path.suffix.lower() == ".zip":
                 own = path.stem if is_file else path.name
                 groups[match["who"] if match else own, is_file].append(path)
@@ -850,11 +846,6 @@ class Collector:
         in_use = names_in_use(sources)
         programs = [path for path in sources if score_of(path, self.grading, in_use)[0] >= 2]
         return len(sources) > 1 and len(programs) == 1 and _go_together(programs[0], sources)
-
-
-def _is_handed_in(path: Path) -> bool:
-    """Return whether a file is a program, judging by the name that the student gave it."""
-    return is_program(Path(_own_name(path.name)))
 
 
 def _own_name(name: str) -> str:

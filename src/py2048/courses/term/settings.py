@@ -16,8 +16,9 @@ from zoneinfo import ZoneInfo
 import msgspec
 from msgspec import Meta, Struct
 
+from py2048.core.data import convert, read_toml
 from py2048.core.errors import CourseError, did_you_mean, os_errors_as
-from py2048.courses import convert, course_names, get_course, read_toml, write_new
+from py2048.courses import course_names, get_course, write_new
 from py2048.courses.term.tables import replace_file
 
 DAY = timedelta(days=1)
@@ -102,12 +103,12 @@ def read_settings(folder: Path) -> TermSettings:
     path = folder / "course.toml"
     if not path.is_file():
         raise CourseError(f"{str(path)!r} is missing: create a term with py2048 course new-term")
-    data = read_toml(path)
+    data = read_toml(path, CourseError)
     assignments = data.get("assignments")
     if isinstance(assignments, dict):
         for name, value in assignments.items():
-            convert(value, Assignment, path, f"assignments.{name}")
-    settings = _resolved(convert(data, TermSettings, path), path)
+            convert(value, Assignment, CourseError, path, f"assignments.{name}")
+    settings = _resolved(convert(data, TermSettings, CourseError, path), path)
     _check(settings, path)
     return settings
 

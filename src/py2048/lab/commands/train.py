@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from py2048.core.data import read_toml
 from py2048.core.errors import WeightsError, need_compiler
 from py2048.lab.commands import plots
 from py2048.presentation import options
@@ -103,7 +104,7 @@ def train(
 
     if given.device != "cuda":
         need_compiler("training")
-    chosen, kept = given.chosen(), training.load_toml(given.config) if given.config else {}
+    chosen, kept = given.chosen(), read_toml(given.config, WeightsError) if given.config else {}
     if resume and (weights or chosen.get("weights")):
         raise WeightsError("--resume keeps the weights: leave out --weights")
     if "bands" in kept or (resume and (folder / training.PLAN).exists()):
@@ -177,14 +178,14 @@ def _ascend(
     """Copy a plan to the folder, and train the bands that the plan describes."""
     need_compiler("training")  # even with a GPU, games from saved boards run on the CPU
     from py2048.lab.training.ascent import Ascent, plan_from
-    from py2048.lab.training.run import PLAN, check_free, folder_lock, load_toml
+    from py2048.lab.training.run import PLAN, check_free, folder_lock
 
     kept = folder / PLAN
     if not resume:
         check_free(folder)
     elif not kept.exists():
         raise WeightsError(f"{folder} holds no training of bands: leave out --resume")
-    values = load_toml(config or kept)
+    values = read_toml(config or kept, WeightsError)
     plan = plan_from(values | changes)
     with _sigterm_as_ctrl_c(), StatusLine(quiet=quiet):
         ascent = Ascent(folder, plan, (lambda _: None) if quiet else _print_timestamped)

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
+from msgspec import Meta
 
 from py2048.core.errors import WeightsError
 from py2048.core.rng import derive_seed
@@ -40,9 +41,7 @@ from py2048.lab.training.run import (
     save_checkpoint,
 )
 from py2048.lab.training.trainer import (
-    Range,
     TrainingConfig,
-    check_ranges,
     settings_from,
     tuples_text,
 )
@@ -83,14 +82,13 @@ class CollectPlan:
     """
 
     tile: int
-    games: Annotated[int, Range(1, 10**9)]
-    depth: Annotated[int, Range(1, MAX_DEPTH)] = 1
-    continuations: Annotated[int, Range(1, 10**6)] = 4
+    games: Annotated[int, Meta(ge=1, le=10**9)]
+    depth: Annotated[int, Meta(ge=1, le=MAX_DEPTH)] = 1
+    continuations: Annotated[int, Meta(ge=1, le=10**6)] = 4
     after: int = 0
 
     def __post_init__(self) -> None:
         checked_tile(self.tile, "tile = ")
-        check_ranges(self)
 
 
 @dataclass(frozen=True)
@@ -108,17 +106,16 @@ class BandPlan:
 
     tile: int
     min_sum: int
-    goal: Annotated[float, Range(0.0, 1e12)]
+    goal: Annotated[float, Meta(ge=0.0, le=1e12)]
     target_tile: int = 0
-    moves: Annotated[tuple[float, ...], Range(1, 1e15)] = (4e9, 2e9, 1e9)
-    rates: Annotated[tuple[float, ...], Range(0.0, 10.0)] = (0.25, 0.05, 0.02)
+    moves: tuple[Annotated[float, Meta(ge=1, le=1e15)], ...] = (4e9, 2e9, 1e9)
+    rates: tuple[Annotated[float, Meta(ge=0.0, le=10.0)], ...] = (0.25, 0.05, 0.02)
 
     def __post_init__(self) -> None:
         if len(self.moves) != len(self.rates) or not self.rates:
             raise WeightsError(
                 f"{self}: {len(self.moves)} moves for {len(self.rates)} rates: give as many of both"
             )
-        check_ranges(self)
         for name, tile in (("tile", self.tile), ("target_tile", self.untrained.ending)):
             checked_tile(tile, f"{self}: {name} = ")
         if self.min_sum < self.tile:
@@ -171,14 +168,14 @@ class AscentPlan:
     weights: str = ""
     rules_text: str = "classic"
     tuples: str = ""
-    ranks: Annotated[int, Range(0, PACKED_RANKS)] = 0
-    margin: Annotated[float, Range(0.0, 1e12)] = 30_000.0
-    step: Annotated[float, Range(0.0, 1e12)] = 0.0
+    ranks: Annotated[int, Meta(ge=0, le=PACKED_RANKS)] = 0
+    margin: Annotated[float, Meta(ge=0.0, le=1e12)] = 30_000.0
+    step: Annotated[float, Meta(ge=0.0, le=1e12)] = 0.0
     lambda_: float = 0.5
     restart_length: int = 20
-    depths: Annotated[tuple[int, ...], Range(1, MAX_DEPTH)] = (1, 2, 3)
-    judged: Annotated[int, Range(1, 10**9)] = 1000
-    checkpoint_minutes: Annotated[float, Range(0.0, 1e9)] = 5.0
+    depths: tuple[Annotated[int, Meta(ge=1, le=MAX_DEPTH)], ...] = (1, 2, 3)
+    judged: Annotated[int, Meta(ge=1, le=10**9)] = 1000
+    checkpoint_minutes: Annotated[float, Meta(ge=0.0, le=1e9)] = 5.0
     seed: int = 1
     threads: int = 1
     device: str = "cpu"
@@ -188,7 +185,6 @@ class AscentPlan:
         _ = self.training
         if not self.depths:
             raise WeightsError("depths = [] is empty: give at least one depth")
-        check_ranges(self)
 
     @property
     def training(self) -> TrainingConfig:
@@ -197,10 +193,9 @@ class AscentPlan:
         Raises:
             WeightsError: If a setting is invalid.
         """
-        names = "rules_text", "lambda_", "restart_length", "seed", "threads", "device"
-        return TrainingConfig(
-            games_at_once=self.games_at_once, **{name: getattr(self, name) for name in names}
-        )
+        values = {"rules": self.rules_text, "lambda": self.lambda_}
+        names = "restart_length", "seed", "threads", "device", "games_at_once"
+        return TrainingConfig.from_data(values | {name: getattr(self, name) for name in names})
 
 
 def plan_from(values: dict[str, Any]) -> AscentPlan:

@@ -6,12 +6,13 @@ import csv
 import io
 import os
 import time
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, astuple, dataclass, field, fields
 from pathlib import Path
 from typing import Annotated, Any
+
+from msgspec import Meta
 
 from py2048.core.errors import WeightsError, os_errors_as, shown
 from py2048.core.game.record import write_atomically
@@ -21,10 +22,8 @@ from py2048.lab.training.bands import BandTask
 from py2048.lab.training.boards import ScoreTally
 from py2048.lab.training.card import CardTrainer
 from py2048.lab.training.trainer import (
-    Range,
     Trainer,
     TrainingConfig,
-    check_ranges,
     network_settings,
     setting_names,
     settings_from,
@@ -65,15 +64,12 @@ class StopCriteria:
         checkpoint_minutes: Training minutes between checkpoints.
     """
 
-    games: Annotated[int, Range(0, 10**15)] = 0
-    moves: Annotated[int, Range(0, 10**18)] = 0
-    minutes: Annotated[float, Range(0.0, 1e9)] = 0.0
-    evaluate_every: Annotated[int, Range(1, 10**15)] = 5000
-    evaluate_games: Annotated[int, Range(0, 10**15)] = 0
-    checkpoint_minutes: Annotated[float, Range(0.0, 1e9)] = 5.0
-
-    def __post_init__(self) -> None:
-        check_ranges(self)
+    games: Annotated[int, Meta(ge=0, le=10**15)] = 0
+    moves: Annotated[int, Meta(ge=0, le=10**18)] = 0
+    minutes: Annotated[float, Meta(ge=0.0, le=1e9)] = 0.0
+    evaluate_every: Annotated[int, Meta(ge=1, le=10**15)] = 5000
+    evaluate_games: Annotated[int, Meta(ge=0, le=10**15)] = 0
+    checkpoint_minutes: Annotated[float, Meta(ge=0.0, le=1e9)] = 5.0
 
 
 @dataclass(frozen=True)
@@ -149,19 +145,6 @@ def folder_lock(folder: Path) -> Iterator[None]:
 
 
 # --- settings ------------------------------------------------------------------------------------
-
-
-def load_toml(path: Path) -> Settings:
-    """Read a TOML file.
-
-    Raises:
-        WeightsError: If the file cannot be read.
-    """
-    try:
-        with os_errors_as(WeightsError, f"{path} cannot be read"):
-            return tomllib.loads(path.read_bytes().decode())
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
-        raise WeightsError(f"{path} is not TOML: {error}") from None
 
 
 def split_settings(values: Settings, changes: Settings) -> tuple[Settings, Settings]:
@@ -437,8 +420,7 @@ def load_checkpoint(
     with archive.open_archive(path, CHECKPOINT_KIND) as file:
         header = file.header
         if task:
-            archive.check_fields(path, header, {"band": (archive.is_object, "an object")})
-            band = weights.band_of(path, header["band"])
+            band = weights.band_of(path, header.get("band"))
             if (band.tile, band.least) != (task.band.tile, task.band.least):
                 raise WeightsError(f"{path} is from training another band")
             task = task._replace(band=band)

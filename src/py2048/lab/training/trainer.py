@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
-from itertools import product
-from typing import Annotated, Any, NamedTuple, TypeVar, get_type_hints
+from typing import Annotated, Any, TypeVar, get_args, get_type_hints
 
 import msgspec
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
 from py2048.core.errors import WeightsError, did_you_mean, shown
@@ -70,15 +70,6 @@ CHANGEABLE = (
 _USER_NAMES = {"rules_text": "rules", "lambda_": "lambda"}
 """Names of settings that differ from the names of their fields."""
 
-_LISTS = {tuple[int, ...]: "a list of whole numbers", tuple[float, ...]: "a list of numbers"}
-
-
-class Range(NamedTuple):
-    """Range of a setting, as given in its annotation."""
-
-    low: float
-    high: float
-
 
 @dataclass(frozen=True)
 class TrainingConfig:
@@ -120,24 +111,23 @@ class TrainingConfig:
     tuples: str = ""
     stages: tuple[int, ...] = ()
     ranks: int = PACKED_RANKS
-    learning_rate: Annotated[float, Range(0.0, 10.0)] = 1.0
-    lambda_: Annotated[float, Range(0.0, 1.0)] = 0.5
-    trajectory_length: Annotated[int, Range(1, 10**8)] = 65536
+    learning_rate: Annotated[float, Meta(ge=0.0, le=10.0)] = 1.0
+    lambda_: Annotated[float, Meta(ge=0.0, le=1.0)] = 0.5
+    trajectory_length: Annotated[int, Meta(ge=1, le=10**8)] = 65536
     temporal_coherence: bool = True
-    optimistic_init: Annotated[float, Range(-1e9, 1e9)] = 0.0
+    optimistic_init: Annotated[float, Meta(ge=-1e9, le=1e9)] = 0.0
     carousel: bool = False
-    restart_length: Annotated[int, Range(0, 10**8)] = 0
-    restart_after: Annotated[int, Range(0, 10**15)] = 0
+    restart_length: Annotated[int, Meta(ge=0, le=10**8)] = 0
+    restart_after: Annotated[int, Meta(ge=0, le=10**15)] = 0
     seed: int = 1
-    threads: Annotated[int, Range(1, 1024)] = 1
+    threads: Annotated[int, Meta(ge=1, le=1024)] = 1
     device: str = "cpu"
-    games_at_once: Annotated[int, Range(1, 1 << 20)] = 8448
+    games_at_once: Annotated[int, Meta(ge=1, le=1 << 20)] = 8448
 
     def __post_init__(self) -> None:
         checked_seed(self.seed)
         if self.device not in DEVICES:
             raise WeightsError(f"device = {self.device}{did_you_mean(self.device, DEVICES)}")
-        check_ranges(self)
         if self.carousel and not self.stages:
             raise WeightsError("a carousel needs stages, such as 8192,16384")
         check_rules(self.layout, self.rules)
@@ -215,9 +205,9 @@ def settings_from(kind: type[Value], values: Mapping[str, object]) -> Value:
     """Create an instance of a settings class from plain values.
 
     Raises:
-        WeightsError: If a name is unknown or a value has the wrong type.
+        WeightsError: If a name is unknown, or a value has the wrong type or is out of range.
     """
-    types, fields = get_type_hints(kind), setting_names(kind)
+    types, fields = get_type_hints(kind, include_extras=True), setting_names(kind)
     arguments: dict[str, Any] = {}
     for name, value in values.items():
         if name not in fields:
@@ -226,30 +216,15 @@ def settings_from(kind: type[Value], values: Mapping[str, object]) -> Value:
     return kind(**arguments)
 
 
-def check_ranges(settings: object) -> None:
-    """Check that settings and items of list settings are in the ranges of their annotations.
-
-    Raises:
-        WeightsError: If a value is out of range.
-    """
-    for name, kind in get_type_hints(type(settings), include_extras=True).items():
-        value = getattr(settings, name)
-        numbers = value if isinstance(value, tuple) else (value,)
-        for number, (low, high) in product(numbers, getattr(kind, "__metadata__", ())):
-            if not low <= number <= high:
-                user_name = _USER_NAMES.get(name, name)
-                raise WeightsError(f"{user_name} must be {low} to {high}, not {shown(number)}")
-
-
 def _converted(name: str, value: object, kind: Any) -> object:
     """Convert a TOML value to the type of a field."""
-    if kind is int and type(value) is float and value.is_integer():
+    if int in (kind, *get_args(kind)[:1]) and type(value) is float and value.is_integer():
         value = int(value)  # such as 1e6
     try:
         return msgspec.convert(value, kind)
-    except msgspec.ValidationError:
-        wanted = _LISTS.get(kind) or f"of type {kind.__name__}"
-        raise WeightsError(f"{name} = {shown(value)} must be {wanted}") from None
+    except msgspec.ValidationError as error:
+        reason = str(error).partition(" - at ")[0]
+        raise WeightsError(f"{name} = {shown(value)}: {reason[0].lower()}{reason[1:]}") from None
 
 
 # --- training ------------------------------------------------------------------------------------

@@ -15,11 +15,13 @@ import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, BinaryIO
+from typing import IO, Annotated, Any, BinaryIO
 
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
+from py2048.core.data import convert
 from py2048.core.errors import Py2048Error, WeightsError, os_errors_as, shown
 from py2048.core.game.record import check_replaceable, replacing
 
@@ -34,11 +36,12 @@ SPARSE = 1 / 16
 
 Array = NDArray[Any]
 
-Check = tuple[Callable[[Any], bool], str]
-"""A predicate for a header value, and a description of valid values for error messages."""
-
 MAX_POINTS = 1e30
 """Upper bound for points in a header, so that sums of points still fit into a float32."""
+
+Count = Annotated[int, Meta(ge=0, le=(1 << 63) - 1)]
+Points = Annotated[float, Meta(gt=-MAX_POINTS, lt=MAX_POINTS)]
+Amount = Annotated[float, Meta(ge=0, lt=MAX_POINTS)]
 
 
 def write_archive(
@@ -140,7 +143,8 @@ class Archive:
                 f"{self.path} has {kind} version {shown(version)}, but this py2048 reads "
                 f"version {VERSION}"
             )
-        check_fields(self.path, header, {"sha256": (_is_texts, "a checksum for each array")})
+        sums = header.get("sha256")
+        convert(sums, dict[str, str], WeightsError, f"{self.path} is damaged", "sha256")
         return header
 
     def read(self, name: str) -> Array:
@@ -197,32 +201,6 @@ class Archive:
 # --- headers -------------------------------------------------------------------------------------
 
 
-def check_fields(path: Path, values: object, checks: Mapping[str, Check], within: str = "") -> None:
-    """Check that a JSON object in a file's header has the given fields with valid values.
-
-    Args:
-        path: Path of the file, for error messages.
-        values: The object.
-        checks: The check for each field.
-        within: Name of the field that contains the object, or an empty string for the header.
-
-    Raises:
-        WeightsError: If a field is missing or invalid. The message names the field and its value.
-    """
-    if not isinstance(values, Mapping):
-        raise WeightsError(f"{path} is damaged: {within} is {shown(values)}, but must be an object")
-    prefix = f"{within}: " if within else ""
-    for name, (is_right, meaning) in checks.items():
-        if name not in values:
-            raise WeightsError(
-                f"{path} is damaged: {prefix}{name!r} is missing; it must be {meaning}"
-            )
-        if not is_right(values[name]):
-            raise WeightsError(
-                f"{path} is damaged: {prefix}{name} is {shown(values[name])}, but must be {meaning}"
-            )
-
-
 @contextmanager
 def faults_of(path: Path, fields: str) -> Iterator[None]:
     """Convert errors in parsing header fields to `WeightsError`.
@@ -235,40 +213,6 @@ def faults_of(path: Path, fields: str) -> Iterator[None]:
         yield
     except (Py2048Error, KeyError, OverflowError, TypeError, ValueError) as error:
         raise WeightsError(f"{path} is damaged: {fields}: {error}") from None
-
-
-def is_count(value: object) -> bool:
-    """Return whether a header value is a non-negative integer that fits into 63 bits."""
-    return type(value) is int and 0 <= value < 1 << 63
-
-
-def is_counts(value: object) -> bool:
-    """Return whether a header value is a list of non-negative integers that fit into 63 bits."""
-    return isinstance(value, list) and all(map(is_count, value))
-
-
-def is_points(value: object) -> bool:
-    """Return whether a header value is a finite number."""
-    return type(value) in (int, float) and abs(value) < MAX_POINTS  # type: ignore[arg-type]
-
-
-def is_amount(value: object) -> bool:
-    """Return whether a header value is a finite, non-negative number."""
-    return is_points(value) and value >= 0  # type: ignore[operator]
-
-
-def is_object(value: object) -> bool:
-    """Return whether a header value is an object."""
-    return isinstance(value, dict)
-
-
-def is_objects(value: object) -> bool:
-    """Return whether a header value is a list of objects."""
-    return isinstance(value, list) and all(isinstance(each, dict) for each in value)
-
-
-def _is_texts(value: object) -> bool:
-    return isinstance(value, dict) and all(isinstance(each, str) for each in value.values())
 
 
 class _HashingReader:

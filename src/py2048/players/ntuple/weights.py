@@ -27,25 +27,25 @@ from functools import cache
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 from weakref import WeakValueDictionary
 
+import msgspec
 import numpy as np
+from msgspec import UNSET, Meta, Struct, UnsetType
 
+from py2048.core.data import convert
 from py2048.core.errors import WeightsError, os_errors_as, shown
 from py2048.core.game.record import write_atomically
 from py2048.core.rules import Rules, is_tile
 from py2048.players.ntuple.archive import (
+    MAX_POINTS,
+    Amount,
     Archive,
     Array,
-    Check,
-    check_fields,
+    Count,
+    Points,
     faults_of,
-    is_amount,
-    is_count,
-    is_counts,
-    is_objects,
-    is_points,
     open_archive,
     write_archive,
 )
@@ -383,58 +383,52 @@ def _stage_record(row: Mapping[str, Any]) -> StageRecord:
 # --- headers -------------------------------------------------------------------------------------
 
 
-def _is_tuples(value: object) -> bool:
-    return isinstance(value, list) and all(
-        is_counts(cells) and cells == sorted(set(cells)) for cells in value
-    )
+Step = Annotated[float, Meta(gt=MIN_POINTS, lt=MAX_POINTS)]
 
 
-def _is_step(value: Any) -> bool:
-    return is_points(value) and value > MIN_POINTS
+class _TrainingRun(Struct):
+    """The optional fields of a history entry that py2048 reads."""
+
+    band: tuple[Count, Count] | UnsetType = UNSET
+    begun: Count | UnsetType = UNSET
+    games: Amount | UnsetType = UNSET
+    moves: Amount | UnsetType = UNSET
+    seconds: Amount | UnsetType = UNSET
+    kept: bool | UnsetType = UNSET
 
 
-_TUPLES: Check = (_is_tuples, "lists of cells, ascending")
-_COUNT: Check = (is_count, "a whole number from 0")
-_POINTS: Check = (is_points, "a number of points")
-_STEP: Check = (_is_step, "a number of points above 0")
-_AMOUNT: Check = (is_amount, "a number from 0")
-_TILE: Check = (is_tile, "a tile")
+class _Band(Struct):
+    tile: Count
+    least: Count
+    level: Points = 0.0
+    slope: Points = 0.0
+    goal: Points = 0.0
+    makes: Count = 0
 
-_FIELDS: dict[str, Check] = {
-    "rules": (lambda value: isinstance(value, str), "a text"),
-    "rows": _COUNT,
-    "columns": _COUNT,
-    "tuples": _TUPLES,
-    "stages": (is_counts, "a list of whole numbers"),
-    "ranks": _COUNT,
-    "held": (is_counts, "a list of whole numbers"),
-    "encoding": (lambda value: value in (EXACT, PACKED), f"{EXACT} or {PACKED}"),
-    "history": (is_objects, "a list of objects, one for each training run"),
-}
-_PACKED_FIELDS: dict[str, Check] = {"step": _STEP, "prune": _AMOUNT}
-_HISTORY_FIELDS: dict[str, Check] = {
-    "band": (lambda value: is_counts(value) and len(value) == 2, "a tile and a sum"),
-    "begun": _COUNT,
-    "games": _AMOUNT,
-    "moves": _AMOUNT,
-    "seconds": _AMOUNT,
-    "kept": (lambda value: isinstance(value, bool), "true or false"),
-}
-"""The optional history fields that py2048 reads."""
-_BANDS_FIELDS: dict[str, Check] = {
-    "tuples": _TUPLES,
-    "ranks": _COUNT,
-    "step": _STEP,
-    "bands": (is_objects, "a list of objects"),
-}
-_BAND_FIELDS: dict[str, Check] = {
-    "tile": _TILE,
-    "least": _COUNT,
-    "level": _POINTS,
-    "slope": _POINTS,
-    "goal": _POINTS,
-    "makes": (lambda value: (type(value) is int and value == 0) or is_tile(value), "a tile or 0"),
-}
+
+class _Bands(Struct):
+    tuples: list[list[Count]]
+    ranks: Count
+    step: Step
+    bands: list[_Band]
+
+
+class _Header(Struct, kw_only=True):
+    rules: str
+    rows: Count
+    columns: Count
+    tuples: list[list[Count]]
+    stages: list[Count]
+    ranks: Count
+    held: list[Count]
+    encoding: Literal["float32", "steps"]
+    history: list[_TrainingRun]
+    bands: _Bands | UnsetType = UNSET
+
+
+class _PackedHeader(_Header, kw_only=True):
+    step: Step
+    prune: Amount
 
 
 def check_header(path: Path, header: Mapping[str, Any]) -> tuple[NetworkLayout, Rules]:
@@ -443,11 +437,8 @@ def check_header(path: Path, header: Mapping[str, Any]) -> tuple[NetworkLayout, 
     Raises:
         WeightsError: If the header is invalid. The message names the file, the field and its value.
     """
-    packed = _PACKED_FIELDS if header.get("encoding") == PACKED else {}
-    check_fields(path, header, _FIELDS | packed)
-    for number, entry in enumerate(header["history"]):
-        known = {name: check for name, check in _HISTORY_FIELDS.items() if name in entry}
-        check_fields(path, entry, known, f"history, entry {number}")
+    kind = _PackedHeader if header.get("encoding") == PACKED else _Header
+    convert(header, kind, WeightsError, f"{path} is damaged")
     with faults_of(path, "rules"):
         rules = Rules.parse(header["rules"])
     for name in ("rows", "columns"):
@@ -457,8 +448,7 @@ def check_header(path: Path, header: Mapping[str, Any]) -> tuple[NetworkLayout, 
                 f"{rules.rows}x{rules.columns}"
             )
     with faults_of(path, "tuples, stages and ranks"):
-        tuples = tuple(map(tuple, header["tuples"]))
-        layout = NetworkLayout(*rules.shape, tuples, tuple(header["stages"]), header["ranks"])
+        layout = _layout_in(header, rules.shape, tuple(header["stages"]))
         check_rules(layout, rules)
     if header["held"] != list(range(len(layout.stages) + 1)):
         raise WeightsError(
@@ -485,22 +475,34 @@ def _check_written(path: Path, header: Mapping[str, Any]) -> None:
 
 def _bands_in(path: Path, header: Mapping[str, Any]) -> tuple[NetworkLayout, tuple[Band, ...]]:
     """Return the network layout and the bands that a header describes."""
-    check_fields(path, header, _BANDS_FIELDS, "bands")
     bands = tuple(band_of(path, each) for each in header["bands"])
     with faults_of(path, "bands"):
-        layout = NetworkLayout(4, 4, tuple(map(tuple, header["tuples"])), ranks=header["ranks"])
+        layout = _layout_in(header, (4, 4))
         check_bands(layout, bands)
     return layout, bands
 
 
-def band_of(path: Path, values: Mapping[str, Any]) -> Band:
+def _layout_in(
+    header: Mapping[str, Any], shape: tuple[int, int], stages: tuple[int, ...] = ()
+) -> NetworkLayout:
+    layout = NetworkLayout(*shape, tuple(map(tuple, header["tuples"])), stages, header["ranks"])
+    if header["tuples"] != [list(cells) for cells in layout.tuples]:
+        raise WeightsError("the cells of each tuple must ascend")
+    return layout
+
+
+def band_of(path: Path, values: object) -> Band:
     """Return the band described by a JSON object in a header.
 
     Raises:
         WeightsError: If the object is invalid.
     """
-    check_fields(path, Band._field_defaults | dict(values), _BAND_FIELDS, "band")
-    return Band(**{name: value for name, value in values.items() if name in Band._fields})
+    fields = convert(values, _Band, WeightsError, f"{path} is damaged", "band")
+    band = Band(**msgspec.structs.asdict(fields))
+    for tile in (band.tile, band.ending):
+        if not is_tile(tile):
+            raise WeightsError(f"{path} is damaged: band: {tile} is not a tile")
+    return band
 
 
 def _header(network: Network, encoding: str) -> dict[str, Any]:

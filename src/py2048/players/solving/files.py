@@ -246,25 +246,26 @@ def _replacing(path: Path, unfinished: Path, what: str) -> Iterator[BinaryIO]:
         unfinished.unlink(missing_ok=True)
 
 
-def read_footer(path: Path, mark: bytes) -> dict[str, Any] | None:
-    """Read the footer of a file, or return `None` if the file is damaged or of another kind.
+def read_footer(path: Path, mark: bytes, fault: SolvingError) -> dict[str, Any]:
+    """Read the footer of a file.
 
     Raises:
-        SolvingError: If the file cannot be read.
+        SolvingError: If the file cannot be read. If the file is damaged or of another kind, the
+            error is `fault`.
     """
     with os_errors_as(SolvingError, str(path)), path.open("rb") as file:
         size, end = file.seek(0, os.SEEK_END), 16 + len(mark)
         if size < len(mark) + end:
-            return None
+            raise fault
         file.seek(size - end)
         check, length = (int.from_bytes(file.read(8), "little") for _ in range(2))
         is_whole = file.read() == mark and length <= size - end - len(mark)
         file.seek(0)
         if not is_whole or file.read(len(mark)) != mark:
-            return None
+            raise fault
         file.seek(size - end - length)
         text = file.read(length)
     if zlib.crc32(text) != check:
-        return None
+        raise fault
     about: dict[str, Any] = json.loads(text)
     return about

@@ -6,7 +6,6 @@ files of the same format.
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
 from functools import cache, cached_property, reduce
 from itertools import combinations
@@ -14,7 +13,8 @@ from operator import or_
 from pathlib import Path
 from typing import Any
 
-from py2048.core.errors import SolvingError, os_errors_as, shown, unknown
+from py2048.core.data import read_toml
+from py2048.core.errors import SolvingError, shown, unknown
 
 SIDE, CELLS = 4, 16
 MAX_FREE = 12
@@ -181,11 +181,7 @@ def read_formations(path: Path | str) -> dict[str, Formation]:
     Raises:
         SolvingError: If the file cannot be read or defines no valid formation.
     """
-    try:
-        with os_errors_as(SolvingError, str(path)):
-            data = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SolvingError(f"{path}: {error}") from None
+    data = read_toml(Path(path), SolvingError)
     if not data or not all(isinstance(entry, dict) for entry in data.values()):
         raise SolvingError(
             f"{path} has no formation: add one in a section named after it, such as [L3]"

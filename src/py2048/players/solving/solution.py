@@ -269,8 +269,7 @@ class Solution:
             SolvingError: If the file is missing or damaged.
         """
         file = Path(path)
-        if (about := read_footer(file, MAGIC)) is None:
-            raise _damaged(file)
+        about = read_footer(file, MAGIC, _damaged(file))
         try:
             layers = [LayerCount(**layer) for layer in about["layers"]]
             problem = Problem(Rules.parse(about["rules"]), Goal.parse(about["goal"]))

@@ -94,8 +94,7 @@ class EndingTable:
             SolvingError: If the file is missing or damaged, or was built for different rules.
         """
         file = Path(path)
-        if (about := read_footer(file, MAGIC)) is None:
-            raise _damaged(file)
+        about = read_footer(file, MAGIC, _damaged(file))
         try:
             ((name, data),) = about["formation"].items()
             formation, known = Formation.of(name, data), Rules.parse(about["rules"])
