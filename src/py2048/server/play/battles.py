@@ -231,7 +231,7 @@ def players_of(games: GameService, battle: Battle, live: _Live) -> list[schema.B
     Args:
         games: The game service.
         battle: The battle.
-        live: The battle's games that are open in this process, by id. They replace the stored games.
+        live: The battle's games that are open in this process, by id, in place of the stored ones.
     """
     standings = [_standing(games, each, live.get(each.game_id or "")) for each in battle.players]
     scores = [each.score for each in standings]
