@@ -211,6 +211,7 @@ def test_files_that_cannot_be_read_are_named(tmp_path):
     damaged = tmp_path / "damaged"
     damaged.write_text(sample().to_json()[:-50])
     for path, reason in [
+        (None, "not the name of a file"),
         (missing, "No such file"),
         (binary, "not UTF-8 text"),
         (damaged, "not a record"),
