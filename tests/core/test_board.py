@@ -65,7 +65,7 @@ def test_a_slide_conserves_the_sum_and_packs_the_line(line, merging):
 @given(boards(), directions, mergings)
 def test_board_slides_as_the_reference(board, direction, merging):
     """The cached slide of `Board` equals the reference."""
-    slide = board.slide(direction, merging)
+    slide = board.slide(str(direction), merging)
     assert (slide.board.rows, slide.points) == reference.slide(board.rows, direction, merging)
     assert slide.changed == (slide.board != board)
     assert slide.board.sum == board.sum
