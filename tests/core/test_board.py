@@ -65,7 +65,7 @@ def test_a_slide_conserves_the_sum_and_packs_the_line(line, merging):
 @given(boards(), directions, mergings)
 def test_board_slides_as_the_reference(board, direction, merging):
     """The cached slide of `Board` equals the reference."""
-    slide = board.slide(direction, merging)
+    slide = board.slide(str(direction), merging)
     assert (slide.board.rows, slide.points) == reference.slide(board.rows, direction, merging)
     assert slide.changed == (slide.board != board)
     assert slide.board.sum == board.sum
@@ -156,10 +156,11 @@ def test_boards_survive_text_and_pickling(board):
 
 @given(boards())
 def test_a_notebook_shows_every_cell(board):
-    """The HTML table has every row, and every cell shows its tile or nothing."""
+    """Every cell of the HTML table shows its tile or nothing, and large tiles have light text."""
     rows = board._repr_html_().split("<tr>")[1:]
     shown = [[int(cell or 0) for cell in re.findall(r"<td[^>]*>(\d*)</td>", row)] for row in rows]
     assert shown == [list(row) for row in board.rows]
+    assert ("color:#fff" in "".join(rows)) == (board.max_tile >= 2048)
 
 
 def test_parse_reads_what_people_write():

@@ -162,7 +162,7 @@ def test_a_group_can_be_marked_at_once(term, desk):
     manual.write_text("assignment,id,item,marks,comment\nsecond,1002,late,0,was ill\n")
     page = desk.get("second/student?who=1001").text
     assert "Also apply to <bdi>Bob Stone</bdi>" in page
-    save(desk, "1001", seen(page), item__style="1", comments="neat", group="on")
+    save(desk, "1001", seen(page), item__style="1", item__late="", comments="neat", group="on")
     assert manual.read_text().splitlines()[1:] == [
         "second,1002,late,0,was ill",
         "second,1001,style,1,",

@@ -168,6 +168,8 @@ def test_an_answer_is_a_game_between_player_and_puzzle(store):
     assert book.strength(puzzle) == strength
     other.answer(puzzle, wrong)
     assert book.strength(puzzle).rating > strength.rating
+    book.answer(last := book.next(), last.best)
+    assert book.ratings[1].rating == answer.rating
 
 
 def test_puzzles_have_no_end(store):

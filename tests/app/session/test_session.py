@@ -80,7 +80,7 @@ def test_a_refused_move_says_what_it_costs(session):
     assert session.move(LEFT) == (IllegalMove(LEFT, 0, 0),)
     assert not session.game.can_undo
     session.start(get_rules("cits1401"), board=Board.empty(5, 5).with_tile((0, 0), 2), seed=1)
-    assert session.move(UP) == (IllegalMove(UP, -1, -1),)
+    assert session.move(UP) + session.move(UP) == (IllegalMove(UP, -1, -1), IllegalMove(UP, -1, -2))
     assert session.game.can_undo
 
 

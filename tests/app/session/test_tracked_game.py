@@ -7,7 +7,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from py2048 import Board, Direction, Game
+from py2048 import Board, Direction, Game, Rules
 from py2048.app.session.tracked_game import TrackedGame
 from py2048.app.storage import SavedGame
 
@@ -28,12 +28,14 @@ def step(game: TrackedGame, action: str) -> None:
             game.attempt(Direction.parse(action), think_ms=game.position)
 
 
-@given(STEPS)
-def test_the_changes_add_up_to_the_game(steps):
-    """Each change follows the previous one and has only turns that the store does not know yet."""
-    game, revision, taken = TrackedGame(Game(seed=1)), 0, 0
+@given(STEPS, st.booleans())
+def test_the_changes_add_up_to_the_game(steps, is_offline):
+    """A change has the turns and, of games played here, the milestones since the previous one."""
+    rules, revision, taken = Rules.parse("classic:target=16"), 0, 0
+    game = TrackedGame(Game(rules, seed=2), offline=is_offline)
     codes: list[str] = []
     millis: list[int] = []
+    tiles: list[int] = []
     for action in [*steps, "take"]:
         if action != "take":
             step(game, action)
@@ -47,11 +49,13 @@ def test_the_changes_add_up_to_the_game(steps):
             codes[ply:], millis[ply:] = [code], [ms]
             taken += 1
         revision = change.revision
+        tiles += [tile for tile, *_ in change.reached]
         assert (codes, millis) == (game.codes, game.think_ms)
         assert (change.length, change.position) == (len(codes), game.game.turn_count)
         assert change.score == game.game.score
         assert (change.undos, change.hints) == (game.undos, game.hints)
     assert taken <= sum(action in ("up", "left", "down", "right") for action in steps)
+    assert tiles == ([] if is_offline else sorted(set(tiles)))
 
 
 @given(STEPS)

@@ -177,7 +177,7 @@ def test_a_spawn_can_be_given_but_must_be_possible():
     for spawn, reason in [
         (Spawn(8, (3, 3)), r"never spawns .*\(ply 1, after left\)"),
         (Spawn(2, (0, 0)), "occupied"),
-        (Spawn(2, (4, 0)), "outside"),
+        *((Spawn(2, cell), "outside") for cell in ((4, 0), (0, 4), (-1, 0), (0, -1))),
         (Spawn(2, (0.5, 0)), "not a cell"),
     ]:
         with pytest.raises(IllegalMoveError, match=reason):
