@@ -65,6 +65,9 @@ REASON_DOUBT = 0.05
 TYPICAL_LOSS = 0.04
 """Prior standard deviation of a move's loss, as a probability."""
 
+STEADY_DIGITS = 9
+"""Decimals that Python and JavaScript compute alike, so that both rank positions alike."""
+
 MIN_CHANCE = 0.02
 """If no move has at least this chance of reaching the goal, moves are judged by survival."""
 
@@ -148,7 +151,7 @@ class Judgement:
         games = max(int(counts[self.directions[0].value, kernels.GAMES]), 1)
         spread = variance(chances) if len(chances) > 1 else 0.0
         noise = fmean(chance * (1 - chance) for chance in chances) / games
-        return max(1 - noise / spread, 0.0) if spread else 0.0
+        return round(max(1 - noise / spread, 0.0), STEADY_DIGITS) if spread else 0.0
 
     @property
     def doubt(self) -> float:
@@ -161,7 +164,7 @@ class Judgement:
         ]
         if grade.is_mistake and self.games < CLEAR_GAMES:
             doubts.append(REASON_DOUBT)
-        return max(doubts, default=0.0)
+        return round(max(doubts, default=0.0), STEADY_DIGITS)
 
     # --- results ---------------------------------------------------------------------------------
 

@@ -179,7 +179,7 @@ async def test_the_computer_makes_2048_before_the_visitors_eyes(browser, site):
         await player.press("x", "+", "+", "+", "+")
         await player.page.click("aside [data-do=auto]")
         await expect(player.page.locator("dialog.result h2")).to_have_text(
-            "2048 reached", timeout=120_000
+            "2048 reached", timeout=500_000
         )
         assert max(max(row) for row in await player.board()) == 2048
         await player.look("alone-watched")

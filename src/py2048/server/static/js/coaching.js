@@ -103,8 +103,9 @@ class Judgement {
   }
 
   /** How much of the difference between the moves is more than chance. */
+  // Rounded as in Python, so that both order equal positions alike.
   get contrast() {
-    return contrastOf(Object.values(this.#means(this.#column)), this.count);
+    return rounded(contrastOf(Object.values(this.#means(this.#column)), this.count), 9);
   }
 
   /** The probability that more games change the grade of the move played. */
@@ -120,7 +121,7 @@ class Judgement {
       const below = (bound) => normal((bound - weight * (chance[way] - chance[played])) / (Math.sqrt(weight) * error));
       return 1 - below(high) + below(low);
     });
-    return Math.max(place && this.count < CLEAR_GAMES ? REASON_DOUBT : 0, ...doubts);
+    return rounded(Math.max(place && this.count < CLEAR_GAMES ? REASON_DOUBT : 0, ...doubts), 9);
   }
 
   /** @returns {Judged} */
