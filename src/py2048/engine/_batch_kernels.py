@@ -625,7 +625,7 @@ class Lanes(NamedTuple):
     jobs: Longs
     """Number of the job in each lane, or `IDLE`."""
     ends: Longs
-    """Turn limit of the game in each lane, counted since `rollout` began."""
+    """Turn number at which the game in each lane ends, counted from the start of `rollout`."""
     rewards: NDArray[np.int32]
     """Points of the last turn."""
 

@@ -799,8 +799,8 @@ def write_classic(first: Int, end: Int, cells: Words, out: Words) -> None:
     Args:
         first: First group.
         end: Group after the last group.
-        cells: Each cell of eight games as one word: uint64 `[16, padded / 8]`.
-        out: Each board as two words of eight cells: uint64 `[n, 2]`.
+        cells: Words with the same cell of eight games, uint64 `[16, padded / 8]`.
+        out: Two words of eight cells for each board, uint64 `[n, 2]`.
     """
     for group in range(np.uint64(first), np.uint64(end)):
         game = group * BYTES

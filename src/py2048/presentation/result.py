@@ -196,7 +196,7 @@ def result_of(
     battle: str = "",
     race: Iterable[Milestone] = (),
 ) -> Result:
-    """Return the result of a game before its review.
+    """Return the result of a game that has not been reviewed yet.
 
     Args:
         kind: Type of game.

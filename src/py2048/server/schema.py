@@ -386,7 +386,7 @@ class Reply(Struct, forbid_unknown_fields=True):
 
 
 class RulesInfo(Reply):
-    """Rules with their full `text` and a one-line `summary` for people."""
+    """Rules: the complete `text` for programs, and a one-line `summary` for people."""
 
     name: str
     text: str

@@ -34,7 +34,7 @@ ARROWS = {Direction.UP: "↑", Direction.DOWN: "↓", Direction.LEFT: "←", Dir
 GAIN_S = MOTION_MS["rise"] / 1000
 
 ROWS_PER_DIGIT_SIZE = 24
-"""Panel rows for each step in the size of the large digits."""
+"""Number of panel rows after which the large digits grow by one size."""
 
 MIN_COLUMNS_BELOW = 38
 """Minimum width of a panel below the board."""

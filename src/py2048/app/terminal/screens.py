@@ -297,7 +297,7 @@ class BoardScreen(ModalDialog):
     def move_lines(self, rows: list[DirectionRow]) -> list[str]:
         """Return markup that lists the directions with their losses, best first.
 
-        Narrow screens show two directions per line without bars. The best and the played direction
+        Narrow screens show two directions per line, and no bars. The best and the played direction
         come first.
         """
         if self.is_narrow:

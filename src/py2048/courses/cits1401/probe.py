@@ -219,7 +219,7 @@ def changes(steps: int, enough: int) -> tuple[int, int]:
 
     Returns:
         The number of changes and the number of steps. Both are 0 if the program polls for events,
-        because such a program only runs after this request.
+        because its event loop has not started yet.
     """
     found, step, before = 0, 0, screen.texts()
     while found < enough and step < steps and screen.advance(40):

@@ -141,7 +141,7 @@ FIGURE_3: Rows = [[0, 4, 0, 2], [2, 0, 0, 8], [0, 0, 16, 0], [32, 4, 0, 64]]
 
 
 def empty_slots(seed: str) -> Iterator[Example]:
-    """Yield examples with the assignment's board, few or many empty slots, and equal rows."""
+    """Yield boards: the assignment's, boards with few or many empty slots, and equal rows."""
     grids = [FIGURE_2, EMPTY, FULL, *ONE_EMPTY]
     grids += [[[0, 2, 2, 0]] * 2 + [[2, 2, 2, 2]] * 2, [[2, 0, 2, 0]] * 4]
     grids += [random_rows(f"{seed} {number}", (0, 0, 2, 4)) for number in range(8)]

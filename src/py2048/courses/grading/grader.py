@@ -219,9 +219,9 @@ def _reportable(check: Check, failure: CheckFailed, patched: list[CheckFailed]) 
 def run_check(check: Check, session: SubmissionSession, patch: str = "") -> CheckFailed | None:
     """Run a check, and return the failure, or None if the check passes.
 
-    If a call does not end, the check is repeated while no other check runs, so that the machine's
-    load costs no marks. A function that still does not return is not called in the task's other
-    checks.
+    If a call does not end, the check is repeated while no other check runs, so that students lose
+    no marks because of a busy machine. A function that still does not return is not called in the
+    task's other checks.
     """
     failure: CheckFailed | None = None
     for alone in (False, True):

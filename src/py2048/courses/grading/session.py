@@ -249,7 +249,7 @@ class Runner:
             self._display = None
 
     def end(self) -> None:
-        """End all processes and the display permanently."""
+        """Stop all processes and close the display for good."""
         self.reset()
         self.sandbox.live.discard(self.kill)
 

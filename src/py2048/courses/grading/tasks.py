@@ -76,7 +76,8 @@ class Example:
     Attributes:
         code: Python statements. If the last line is an expression, its value is compared with
             `expected`.
-        expected: Required value or a matcher. By default, any value passes, and an exception fails.
+        expected: Required value or a matcher. By default, the check passes for any
+            value, and fails if `code` raises an exception.
         given: Statements run before `code`.
         prints: Exact text that `code` must print, or None to accept any text.
         then: Expressions to evaluate afterwards, with their required values.

@@ -204,7 +204,7 @@ def compared(
 def common_parts(programs: Iterable[Program]) -> frozenset[str]:
     """Return the parts that many students have in common.
 
-    Common parts occur in the programs of more than three students, and of more than a quarter.
+    A part is common if more than three students have it, and more than a quarter of all students.
     """
     having: dict[str, set[object]] = defaultdict(set)
     for program in programs:

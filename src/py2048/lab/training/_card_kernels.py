@@ -79,9 +79,9 @@ PLAYED, NUMBER = 6, 7
 PLAYING, IDLE, DEAD, PASSED = range(4)
 FINISHED, SUM, SQUARES, RANKS_FROM = range(4)
 PASSES, RESULTS = 19, 20
-"""Indices of `CardState.results`. The first three are the same as in ``_td_kernels.py``. The number
-of games for each largest rank follows at `RANKS_FROM`. `PASSES` counts games that passed the end of
-their band.
+"""Indices of `CardState.results`. The first three are the same as in ``_td_kernels.py``. From
+`RANKS_FROM` on, the results contain the number of games by largest rank. `PASSES` counts games that
+passed the end of their band.
 """
 
 RING, PLACES = 8, np.uint64(7)
@@ -144,7 +144,7 @@ class StepInputs(NamedTuple):
 
 @kernel(inline=True, borrows=True)
 def spawned(board: Word, word: Word, tiles: TileTable, inputs: StepInputs) -> Word:
-    """Return a board with the spawn that a random word determines."""
+    """Return a board after a spawn, chosen by a random word."""
     cells = inputs.spec.cells
     after, _ = spawn_packed(board, ZERO, cells, word, tiles.ranks, tiles.cumulative)
     return np.uint64(after)

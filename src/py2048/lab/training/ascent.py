@@ -438,7 +438,7 @@ class Ascent:
         return trainer, notes
 
     def measured(self, network: Network, planned: BandPlan, boards: SavedBoards) -> Band:
-        """Return the planned band with the measured overestimate of its base network."""
+        """Measure how much the base network overestimates; return the band to train."""
         plan, band = self.plan, planned.untrained
         # Without these bands, the base network plays until the next band begins.
         if network.bands:

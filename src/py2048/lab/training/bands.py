@@ -1,4 +1,4 @@
-"""Training of a network's band from saved boards.
+"""Train one band of a network from saved boards.
 
 With a `BandTask`, a `Trainer` or `CardTrainer` trains a band instead of a whole network. Games
 start from saved boards of the band. The weights of the network itself and of other bands do not

@@ -59,8 +59,7 @@ class StopCriteria:
         moves: Maximum number of moves.
         minutes: Maximum training time in minutes.
         evaluate_every: Number of games between two points of the learning curve.
-        evaluate_games: Number of games that are played without learning for each point, or 0 for
-            none.
+        evaluate_games: Number of evaluation games for each point of the learning curve, or 0.
         checkpoint_minutes: Training minutes between checkpoints.
     """
 

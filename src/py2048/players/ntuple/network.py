@@ -647,7 +647,7 @@ def _lowest_tile(stages: Sequence[int]) -> int | None:
 
 
 def board_spec(layout: NetworkLayout, rules: Rules) -> BoardSpec:
-    """Encode a layout and the slides of the rules for the kernels."""
+    """Encode a layout, and how the rules slide lines, as arrays for the kernels."""
     given = CompiledRules.of(rules)
     if not layout.is_packed:
         places, offsets = _places(layout)

@@ -281,7 +281,7 @@ class Searcher:
 
     @contextmanager
     def _loaded_bands(self, cells: Cells, max_moves: int = 0) -> Iterator[int]:
-        """Keep a board's bands unpacked; yield the number of moves for which they suffice."""
+        """Unpack the bands of a board; yield the number of moves that need no other band."""
         bands = self._lazy_bands
         if bands is None:
             yield max_moves

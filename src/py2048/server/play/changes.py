@@ -58,7 +58,7 @@ class GroupCommit:
 
     Args:
         store: The store.
-        on_written: Called with each committed batch, after the callbacks of its changes.
+        on_written: Called with each committed batch, after the `done` callback of each change.
     """
 
     def __init__(self, store: Store, on_written: Callable[[Sequence[GameChange]], object]) -> None:

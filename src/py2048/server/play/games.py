@@ -179,9 +179,9 @@ class OnlineGame:
         return POSITION if self.tracked.extra.get(_FROM_POSITION) else self.tracked.category
 
     def drawn(self) -> _Drawn | None:
-        """Return a copy for `finish`, or None if the tiles must be verified.
+        """Return a copy for `finish`, or None if `finish` must verify the tiles.
 
-        Tiles that this process has generated itself need no verification.
+        This process need not verify tiles that it has generated itself.
         """
         is_drawn = self._is_drawn_here and not self.tracked.offline
         return (self.tracked.copy(), self.info) if is_drawn else None
@@ -654,7 +654,7 @@ def check_sealed(info: OnlineGameInfo, account_id: str) -> None:
 
 
 def dealt(rules: Rules, secret: str) -> Board:
-    """Return the start position for a secret.
+    """Return the start position that is drawn with a secret.
 
     Raises:
         ActionRejected: If no move is possible in the start position (``rules``).

@@ -55,11 +55,9 @@ _FIRST_RETRY_S, _MAX_RETRY_S = 0.1, 5.0  # Delays between attempts to reload a g
 _UNENTERED_S = 1.0  # Time after which a loaded room is closed if no client enters it.
 
 LINGER_S = 60.0
-"""A program's room stays open for this time after a request, so that the next request need not load
-the game.
-"""
+"""How long a program's room stays open after a request. The next request need not load the game."""
 
-_POLL_S = 2.0  # Interval of polling for changes whose notices were lost.
+_POLL_S = 2.0  # Polling interval for changes, because notices can be lost.
 
 TOO_SLOW, SIGN_IN = 1013, 1008  # close codes
 
@@ -664,8 +662,8 @@ class Rooms:
         listening = self.start(self.notices.run(self._on_notice))
         while not listening.done():
             await asyncio.sleep(_POLL_S)
-            # While notices arrive, a room is not polled if its player is connected to this process.
-            # If a notice is lost, the server rejects the player's next move.
+            # As long as notices arrive, a room is not polled if its player is connected to this
+            # process. If a notice is lost, the server rejects the player's next move.
             wanted = [
                 game_id
                 for game_id, room in self.open.items()

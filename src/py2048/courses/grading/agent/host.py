@@ -318,7 +318,7 @@ class Agent:
         self.clock.take_over()
 
     def forget_shadowed_modules(self) -> None:
-        """Unload standard modules that files of the submission shadow.
+        """Unload standard modules that have the same names as files of the submission.
 
         These files would also shadow the standard modules if a student ran ``python game.py``.
         Libraries and the course's files need the standard modules, so they are imported first.

@@ -102,8 +102,10 @@ class Judgement {
     return moves;
   }
 
-  /** How much of the difference between the moves is more than chance. */
-  // Rounded as in Python, so that both order equal positions alike.
+  /**
+   * How much of the difference between the moves is more than chance. Rounded as in Python, so that
+   * both rank positions alike.
+   */
   get contrast() {
     return rounded(contrastOf(Object.values(this.#means(this.#column)), this.count), 9);
   }
