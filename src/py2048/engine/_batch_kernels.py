@@ -101,7 +101,7 @@ class Tally(NamedTuple):
     """Totals over a number of steps.
 
     Attributes:
-        steps: Total number of steps of all games.
+        steps: Total number of steps played.
         games: Games that ended.
         score: Sum of the final scores of the games that ended.
     """
@@ -366,7 +366,7 @@ Step = Callable[[np.int64, Longs, BatchState, RuleArrays, Workspace], tuple[np.i
 
 
 def make_step(turn: Turn) -> Step:
-    """Build the kernel that plays a step; the kernel `turn` plays one turn of a block."""
+    """Build the step kernel from `turn`, a kernel that plays one turn of a block."""
 
     @kernel(inline=True, borrows=True)
     def step(

@@ -130,7 +130,7 @@ class CompiledRules:
         cascade: Whether a merged tile can merge again in the same slide.
         merge_points: 0 or 1.
         sum_points: 0 or 1.
-        legal_points: Extra points of a legal move.
+        legal_points: Points for each legal move, in addition to merges.
         illegal_points: Points of an illegal attempt.
         ending_tile: The tile that ends the game, or 0.
         ending_rank: Rank of the tile that ends the game, or 0.

@@ -40,8 +40,8 @@ class Hint:
         player: Spec of the player that gave the hint.
         version: Session version of the position.
         meaning: The meaning of the values.
-        instead_of: Spec of the requested player, if ``quick`` gave the hint because the requested
-            player is not ready yet. Otherwise empty.
+        instead_of: Spec of the requested player, if that player is not ready yet and ``quick``
+            gave the hint instead. Otherwise empty.
         position: The position, if known.
         judged: The review of the best move for a level, if one was requested. If `judged` is set,
             `values` are the chances of reaching the level's goal.

@@ -115,8 +115,8 @@ class Judgement:
         since: Copy of `sums` from the start of the accuracy measurement. Earlier playouts are
             excluded, because they were used to select the position.
         until: Copy of `sums` from the end of the accuracy measurement, or None while the
-            measurement is running. Later playouts would bias the accuracy, because they continue
-            until the grade is clear.
+            measurement is running. Later playouts would bias the accuracy, because their number
+            depends on the grade.
     """
 
     def __init__(self, rules: Rules, level: Level, position: Position) -> None:

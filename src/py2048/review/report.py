@@ -23,7 +23,7 @@ from py2048.review.games import Review, last_board
 from py2048.review.moves import Grade
 
 UNDATED = "no date"
-"""Placeholder for the week of games without a date."""
+"""Shown instead of the week for games without a date."""
 
 VERSION = 6
 """Version of the summary file.

@@ -74,7 +74,7 @@ SERVER = Caller("server", "")
 
 
 class Request(NamedTuple):
-    """A request that waits for a worker, or is running.
+    """A request that is running or waiting for a worker.
 
     Attributes:
         caller: The client that is charged.

@@ -135,7 +135,7 @@ class GameScreen(CoachScreen, Protocol):
         """
 
     def show_practice(self, run: PracticeRun, answer: Callable[[str], object]) -> None:
-        """Open practice until the player leaves it.
+        """Open the practice screen, which stays open until the player leaves.
 
         Args:
             run: The practice run to show.

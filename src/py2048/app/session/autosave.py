@@ -29,7 +29,7 @@ from py2048.core.errors import StaleGameError, StorageError
 if TYPE_CHECKING:
     from py2048.app.storage import Store
 
-WRITE_WAIT_S = 0.15  # Maximum time for which saving a move or a setting blocks.
+WRITE_WAIT_S = 0.15  # The player waits at most this long for a move or a setting to be saved.
 READ_TIMEOUT_S = 2.0
 CLOSE_TIMEOUT_S = 3.0
 RETRY_S = 0.5

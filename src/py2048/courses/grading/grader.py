@@ -205,7 +205,7 @@ def _reportable(check: Check, failure: CheckFailed, patched: list[CheckFailed]) 
 
     A patched program can read the reference solution's code, and can return, print or raise parts
     of this code. To keep the solution secret, reports of patched runs contain only the grader's own
-    texts, including a fixed phrase from `fact_of`. If a check has a `run` function, its examples
+    texts. If a check has a `run` function, its examples
     may contain values that the submission returned, so the report omits the examples.
     """
     own = next((other for other in patched if not isinstance(other, PatchFailed)), failure)

@@ -651,7 +651,7 @@ def _other_question(session: SubmissionSession, parts: Sequence[str]) -> str:
 
 
 def _repeat(letters: Sequence[str], seed: int, setting: str = "") -> list[str]:
-    """Return code that a student can run to repeat a game."""
+    """Return code that replays a game, for the student to run."""
     special = [setting] if setting else []
     if not letters:
         return [*special, "import random", f"random.seed({seed})", "game_2048()"]

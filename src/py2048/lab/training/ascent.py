@@ -243,8 +243,8 @@ class Ascent:
         """Train every band of the plan that has not been trained in this folder yet.
 
         Raises:
-            WeightsError: If the tuples, ranks or step of the plan differ from those of existing
-                bands, or another process trains in the folder.
+            WeightsError: If existing bands have other tuples, ranks or steps than the plan, or
+                another process is training in the folder.
         """
         path = self.folder / WEIGHTS
         with folder_lock(self.folder):

@@ -66,7 +66,7 @@ class BandTask(NamedTuple):
         return BandInputs(network.spec, network.table, step, own, weights, above, self.starts)
 
     def _above(self, layout: NetworkLayout) -> tuple[BandView, NDArray[np.int16]]:
-        """Return the next band of the same tile and its weights, or a dummy if none exists."""
+        """Return the next band for the same tile and its weights, or placeholders."""
         bands, size = self.network.bands, layout.size
         for number, band in enumerate(bands.bands if bands else ()):
             if bands and band.tile == self.band.tile and band.least > self.band.least:

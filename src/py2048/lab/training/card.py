@@ -261,7 +261,7 @@ class CardTrainer(TrainerBase):
 
     @property
     def passed(self) -> float:
-        """Fraction of games from saved boards that reached the target tile or the band above."""
+        """Fraction of games that reached the target tile or the next band."""
         results = self._engine.get(self._state.results.sum(0))
         return float(results[kernels.PASSES] / max(results[kernels.FINISHED], 1))
 

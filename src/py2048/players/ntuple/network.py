@@ -284,7 +284,7 @@ class Bands:
         return found
 
     def bands_of_boards(self, boards: Bytes) -> list[int]:
-        """Return the numbers of the bands that may be needed for boards, uint8 `[n, cells]`."""
+        """Return the numbers of the bands that some boards (uint8 `[n, cells]`) may need."""
         if 1 << int(boards.max(initial=0)) < self.bands[0].tile:
             return []
         tiles = tiles_of(boards)

@@ -167,7 +167,7 @@ CONTEXT = np.dtype(
 )
 
 SearchContexts = Sequence[SearchContext]
-"""A record array of length 1, in which kernels receive a `SearchContext`."""
+"""A record array of length 1, which passes a `SearchContext` to kernels."""
 
 
 def check_searchable(rules: Rules) -> None:

@@ -60,7 +60,7 @@ ILLEGAL = np.int32(-(2**30))
 """Score of an illegal move."""
 
 ONLY_MOVE = np.int32(2**30)
-"""The predictor's lead if the board has only one legal move."""
+"""Score lead that the predictor gives a board's only legal move."""
 
 Words = NDArray[np.uint64]
 Bytes = NDArray[np.uint8]
