@@ -59,8 +59,7 @@ def sample(path: Path, count: int, seed: int) -> list[MutationSpec]:
             by_line[line].append(mutation)
     draw = random.Random(seed)
     lines = draw.sample(sorted(by_line), min(count, len(by_line)))
-    key = lambda each: (each.operator_name, each.occurrence)  # noqa: E731 - only here
-    return [draw.choice(sorted(by_line[line], key=key)) for line in lines]
+    return [draw.choice(sorted(by_line[line], key=str)) for line in lines]
 
 
 def survivors(path: Path, tests: Sequence[str], count: int, seed: int) -> list[str]:
@@ -69,10 +68,9 @@ def survivors(path: Path, tests: Sequence[str], count: int, seed: int) -> list[s
     Raises:
         SystemExit: If the tests fail without a mutant.
     """
-    options = "-m pytest -q -x -p no:randomly -p no:cacheprovider"
+    options = f"-m pytest -q -x -p no:randomly -p no:cacheprovider {shlex.join(tests)}"
     source = Path("src").resolve()  # absolute, because tests start processes in other folders
-    command = f"env PYTHONPATH={source} PYTHONDONTWRITEBYTECODE=1 {sys.executable} {options} "
-    command += shlex.join(tests)
+    command = f"env PYTHONPATH={source} PYTHONDONTWRITEBYTECODE=1 {sys.executable} {options}"
     began = time.monotonic()
     if subprocess.run(shlex.split(command), check=False).returncode:
         sys.exit(f"the tests of {path} fail without a mutant: {command}")

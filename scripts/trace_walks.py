@@ -17,7 +17,6 @@ from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import FrameType
-from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = str(ROOT / "src" / "py2048")
@@ -95,17 +94,13 @@ async def trace_server(folder: str) -> Trace:
             await visitor.move()
         for _ in range(TRACED):
             await asyncio.sleep(SETTLE_S)
-            frame = _move_frame(visitor)
+            number, direction = visitor.state["version"] + 1, visitor.state["legal"][0]
+            frame = f'{{"type":"move","number":{number},"direction":"{direction}"}}'
             with trace.active():
                 await visitor.connection.on_message(frame)
                 await asyncio.sleep(SETTLE_S)
             await visitor.receive()
     return trace
-
-
-def _move_frame(visitor: Any) -> str:
-    number, direction = visitor.state["version"] + 1, visitor.state["legal"][0]
-    return f'{{"type":"move","number":{number},"direction":"{direction}"}}'
 
 
 def main() -> None:
