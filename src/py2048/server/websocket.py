@@ -119,7 +119,7 @@ async def _exchange_messages(connection: ClientConnection, websocket: WebSocket)
         connection.end()
 
 
-@dataclass(eq=False, kw_only=True, slots=True)
+@dataclass(eq=False, kw_only=True)
 class ClientConnection(Client):
     """A player's connection. Messages are handled in order.
 

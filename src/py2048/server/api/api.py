@@ -386,21 +386,21 @@ class Endpoint:
         """Whether users must be identified by a token or a cookie."""
         return self.path.startswith(("/api/bot", "/api/games"))
 
-    def route(self, api: Api) -> Route:
-        """Create the endpoint's route, which rejects requests with an invalid body or query."""
+    async def respond(self, api: Api, request: UserRequest) -> Response:
+        """Return the response to a request.
 
-        async def respond(plain: Request) -> Response:
-            request, args = UserRequest(plain.scope, plain.receive), list[object]()
-            if self.is_for_players:
-                await api.auth.identify_player(request)
-            if self.body not in (None, Json):
-                args.append(await _body(request, self.body))
-            if self.query is not None:
-                args.append(schema.convert(dict(request.query_params), self.query, strict=False))
-            answer = await self.view(api, request, *args)
-            return answer if isinstance(answer, Response) else _answer(answer, self.status)
-
-        return Route(self.path, respond, methods=[self.method])
+        Raises:
+            HTTPException, ActionRejected: If the body or the query is invalid.
+        """
+        args: list[object] = []
+        if self.is_for_players:
+            await api.auth.identify_player(request)
+        if self.body not in (None, Json):
+            args.append(await _body(request, self.body))
+        if self.query is not None:
+            args.append(schema.convert(dict(request.query_params), self.query, strict=False))
+        answer = await self.view(api, request, *args)
+        return answer if isinstance(answer, Response) else _answer(answer, self.status)
 
 
 _Streamed = schema.StateMessage | schema.EventsMessage | schema.RejectedMessage
@@ -428,7 +428,18 @@ ENDPOINTS = (
 def api_routes(api: Api) -> list[Route]:
     """Return the routes of all endpoints, and the route of the OpenAPI description."""
     routes = [Route("/api/openapi.json", description), Route("/api/docs", documentation)]
-    return [*routes, *(each.route(api) for each in ENDPOINTS)]
+    return [*routes, *(_route(api, path) for path in dict.fromkeys(e.path for e in ENDPOINTS))]
+
+
+def _route(api: Api, path: str) -> Route:
+    """Return the route for all HTTP methods of a path, so that ``Allow`` lists all of them."""
+    by_method = {each.method: each for each in ENDPOINTS if each.path == path}
+
+    async def endpoint(request: Request) -> Response:
+        found = by_method["GET" if request.method == "HEAD" else request.method]
+        return await found.respond(api, UserRequest(request.scope, request.receive))
+
+    return Route(path, endpoint, methods=list(by_method))
 
 
 # OpenAPI description

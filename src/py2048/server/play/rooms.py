@@ -62,7 +62,7 @@ _POLL_S = 2.0  # Polling interval for changes, because notices can be lost.
 TOO_SLOW, SIGN_IN = 1013, 1008  # close codes
 
 
-@dataclass(eq=False, slots=True)
+@dataclass(eq=False)
 class Client:
     """A connection in a room, with a queue of outgoing frames.
 
