@@ -131,7 +131,7 @@ class Browser:
         if self.cookie:
             sent["Cookie"] = self.cookie
         place = ("127.0.0.1", self.server.port)
-        connection = HTTPConnection(*place, timeout=30, source_address=(self.address, 0))
+        connection = HTTPConnection(*place, timeout=120, source_address=(self.address, 0))
         with closing(connection):
             connection.request(method, path, body, sent)
             response = connection.getresponse()
