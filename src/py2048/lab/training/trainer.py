@@ -125,6 +125,8 @@ class TrainingConfig:
     games_at_once: Annotated[int, Meta(ge=1, le=1 << 20)] = 8448
 
     def __post_init__(self) -> None:
+        for name, kind in get_type_hints(type(self), include_extras=True).items():
+            _converted(_USER_NAMES.get(name, name), getattr(self, name), kind)
         checked_seed(self.seed)
         if self.device not in DEVICES:
             raise WeightsError(f"device = {self.device}{did_you_mean(self.device, DEVICES)}")
