@@ -405,7 +405,7 @@ async def _choose_language(site: Site, request: UserRequest) -> Response:
     """Set the language cookie, and redirect to the previous page."""
     chosen = (await read_form(request)).get("language", "")
     if chosen not in LANGUAGES:
-        raise HTTPException(400, _("There is no such language."))
+        raise HTTPException(400, _("This language is not available."))
     referer = urlsplit(request.headers.get("referer", ""))
     back = f"/{referer.path.lstrip('/')}?{referer.query}".rstrip("?")
     cookie = site.auth.cookies.header(LANGUAGE_COOKIE, chosen)
