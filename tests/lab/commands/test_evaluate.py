@@ -66,7 +66,6 @@ def test_ctrl_c_reports_what_is_finished(jobs, tmp_path):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env=os.environ.copy(),
         start_new_session=True,
     )
     until(lambda: log.exists() and log.read_text().count("\n") > 5)

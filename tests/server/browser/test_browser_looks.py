@@ -29,7 +29,7 @@ SHIFTS = """() => {
   window.shifts = [];
   new PerformanceObserver((list) => {
     for (const each of list.getEntries()) {
-      const moved = each.sources.map(({ node }) => node?.id || node?.className || node?.nodeName);
+      const moved = each.sources.map(({ node: at }) => at?.id || at?.className || at?.textContent);
       window.shifts.push([each.value, moved.join(" ")]);
     }
   }).observe({ type: "layout-shift" });
