@@ -107,7 +107,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         yield site
     finally:
         caddy.terminate()
-        caddy.wait(20)
+        caddy.wait(60)
         server.stop()
 
 
@@ -192,7 +192,7 @@ def test_a_restart_of_the_server_is_not_noticed(tmp_path: Path) -> None:
             assert asked.result()[0].status == 200
     finally:
         caddy.terminate()
-        caddy.wait(20)
+        caddy.wait(60)
         server.stop()
 
 

@@ -304,7 +304,7 @@ def test_a_server_that_stops_ends_its_streams(tmp_path, connect):
         until(lambda: watcher.messages)
         assert server.stop() == 0
         assert not [line for line in server.logged() if "timeout" in line["message"]]
-        watcher.join(20)
+        watcher.join(60)
         assert watcher.fault.endswith("has ended the stream")
 
 

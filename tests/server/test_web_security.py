@@ -137,7 +137,7 @@ def test_large_bodies_are_refused(browser: Browser) -> None:
 
 def test_a_body_that_never_ends_is_cut(web_server: WebServer) -> None:
     """The limit also applies to chunked bodies without a length."""
-    with sockets.create_connection(("127.0.0.1", web_server.port), timeout=20) as connection:
+    with sockets.create_connection(("127.0.0.1", web_server.port), timeout=60) as connection:
         connection.sendall(
             b"POST /api/boards/slides HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
             b"Transfer-Encoding: chunked\r\n\r\n"

@@ -128,7 +128,7 @@ def test_reads_of_a_block_see_one_moment(store):
         assert load(store, game.id).revision == 0
         writer = threading.Thread(target=store.changes.write, args=([change(game, "a")],))
         writer.start()
-        writer.join(20)
+        writer.join(60)
         assert load(store, game.id).revision == 0
     assert load(store, game.id).revision == 1
 

@@ -100,5 +100,5 @@ def test_the_program_plays_with_real_keys(display, tmp_path, copied_out):
         assert re.fullmatch(r"(My s|S)core: [1-9]\d*\n", program.stdout.readline())
     finally:
         program.terminate()
-        program.wait(timeout=20)
+        program.wait(timeout=60)
         program.stdout.close()

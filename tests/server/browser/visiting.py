@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from playwright.async_api import Browser, Page, WebSocketRoute
 
 SIZES = {"desktop": (1280, 800), "phone": (360, 740)}
-TIMEOUT_MS = 40_000
+TIMEOUT_MS = 60_000
 """Timeout of everything that a test waits for."""
 
 ONLINE = "() => dispatchEvent(new Event('online'))"
