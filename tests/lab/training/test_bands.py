@@ -26,7 +26,7 @@ from py2048.players.search.expectimax import Expectimax
 from py2048.players.search.limits import SearchLimits
 from py2048.players.search.searcher import Searcher, play_games
 
-BASE = NetworkLayout(4, 4, parse_tuples("01234 01245 45689 12456", 4, 4), ranks=7)
+BASE = NetworkLayout(4, 4, parse_tuples("0123 4567 0145 1259", 4, 4), ranks=7)
 LAYOUT = NetworkLayout(4, 4, parse_tuples("0123 4567 01 456", 4, 4), ranks=9)
 LATE = (
     Band(64, 90, 900.0, 2.5, 700.0),
