@@ -13,6 +13,7 @@ import time
 import traceback
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -301,22 +302,17 @@ class ResultsFile:
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
-        self.stored: dict[str, GradeReport] = {}
         lines: list[bytes] = []
+        reports: list[GradeReport] = []
         with os_errors_as(CourseError, f"{str(path)!r} cannot be read"):
             if path is not None and path.exists():
-                lines = path.read_bytes().split(b"\n")
-        for number, line in enumerate(lines, 1):
-            try:
-                report = GradeReport.from_json(line) if line.strip() else None
-            except ValueError:
-                if number >= len(lines) - 1:  # The run was killed while writing this line.
-                    continue
-                raise CourseError(
-                    f"{str(path)!r} is not a results file (line {number}): choose another file"
-                ) from None
-            if report is not None and report.key:
-                self.stored[report.key] = report
+                lines = path.read_bytes().split(b"\n")[:-1]
+        for line in lines:
+            with suppress(ValueError):  # A line is incomplete if the run was killed.
+                reports.append(GradeReport.from_json(line))
+        if any(lines) and not reports:
+            raise CourseError(f"{str(path)!r} is not a results file (line 1): choose another file")
+        self.stored = {report.key: report for report in reports if report.key}
 
     def write(self, report: GradeReport) -> None:
         """Append a result, and flush the file to disk."""
