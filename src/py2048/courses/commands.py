@@ -427,10 +427,8 @@ def grade(
         if not assignment:
             raise CourseError("--at applies to one assignment: name it")
         settings.set_at(folder, assignment, at)
-    read, results = (
-        settings.read_settings(folder),
-        tables.WrittenFiles(folder / "results", force=force),
-    )
+    read = settings.read_settings(folder)
+    results = tables.WrittenFiles(folder / "results", force=force)
     given = [name for name in read.assignments if (folder / "submissions" / name).is_dir()]
     names = [assignment] if assignment else given
     for name in names:

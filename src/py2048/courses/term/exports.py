@@ -22,14 +22,7 @@ from py2048 import __version__
 from py2048.core.errors import CourseError, os_errors_as
 from py2048.core.language import ENGLISH, _, use_language
 from py2048.courses import course_names
-from py2048.courses.grading.report import (
-    RunInfo,
-    csv_text,
-    file_names,
-    no_formula,
-    number,
-    render,
-)
+from py2048.courses.grading.report import RunInfo, csv_text, file_names, no_formula, number, render
 from py2048.courses.term.handins import AUTOGRADER, read_autograder
 from py2048.courses.term.manual import Term
 from py2048.courses.term.marks import Mark
@@ -216,6 +209,8 @@ def to_classroom50(term: Term, name: str, marks: Sequence[Mark]) -> Export:
                 }
                 for title, earned, most in rows
             ]
+            owner = mark.student.login or mark.student.id
+            place = re.sub(r"[^\w.@+-]+", "-", owner).strip(".") or "-"
             when = mark.hand_in.when.astimezone(UTC)
             tag = f"submit/manual-{when:%Y-%m-%dT%H-%M-%SZ}"
             data = {
@@ -223,20 +218,15 @@ def to_classroom50(term: Term, name: str, marks: Sequence[Mark]) -> Export:
                 "classroom": term.settings.course,
                 "assignment": name,
                 "assignment_type": "group" if mark.assignment.groups else "individual",
-                "owner": mark.student.login or mark.student.id,
+                "owner": owner,
                 **dict.fromkeys(("submission", "commit", "release", "review"), tag),
                 "datetime": f"{when:%Y-%m-%dT%H:%M:%SZ}",
                 "score": sum(int(str(test["score"])) for test in tests),
                 "max-score": sum(int(str(test["max-score"])) for test in tests),
                 "tests": tests,
             }
-            files[f"{name}-classroom50/{_safe(mark)}/result.json"] = _json(data)
+            files[f"{name}-classroom50/{place}/result.json"] = _json(data)
     return Export(files)
-
-
-def _safe(mark: Mark) -> str:
-    assert mark.student
-    return re.sub(r"[^\w.@+-]+", "-", mark.student.login or mark.student.id).strip(".") or "-"
 
 
 def _json(data: Any) -> bytes:
@@ -268,8 +258,6 @@ def write_pages(term: Term, name: str, marks: Sequence[Mark], run: RunInfo, now:
 
 # --- autograders ---
 
-FOLDER = Path(__file__).parent
-
 
 def autograder(folder: Path, name: str, platform: str, wheel: Path | None) -> tuple[str, bytes]:
     """Return the name and content of an autograder: Gradescope's ZIP or Classroom 50's workflow.
@@ -285,7 +273,7 @@ def autograder(folder: Path, name: str, platform: str, wheel: Path | None) -> tu
     package = f"./{wheel.name}" if wheel else f"py2048=={__version__}"
 
     def script(file: str) -> bytes:
-        text = (FOLDER / file).read_text("utf-8")
+        text = Path(__file__).with_name(file).read_text("utf-8")
         return text.replace("@ASSIGNMENT@", name).replace("@PACKAGE@", package).encode()
 
     if platform == "classroom50":
