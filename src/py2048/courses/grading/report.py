@@ -21,7 +21,7 @@ import jinja2
 import msgspec
 from markupsafe import Markup
 from rich.console import Console, Group, RenderableType
-from rich.table import Column, Table
+from rich.table import Table
 from rich.text import Text
 
 from py2048 import __version__
@@ -398,12 +398,10 @@ def _marks(result: GradeReport | TaskResult) -> Text:
 def _details(report: GradeReport) -> RenderableType:
     """Return a table of a submission's tasks."""
     title = printable(report.name).replace("[", "\\[")  # no rich markup
-    columns = (
-        Column(_("Task"), no_wrap=True),
-        Column(_("Question and results"), ratio=1),
-        Column(_("Marks"), justify="right", no_wrap=True),
-    )
-    table = Table(*columns, title=f"[bold]{title}", title_justify="left", show_lines=True)
+    table = Table(title=f"[bold]{title}", title_justify="left", show_lines=True)
+    table.add_column(_("Task"), no_wrap=True)
+    table.add_column(_("Question and results"), ratio=1)
+    table.add_column(_("Marks"), justify="right", no_wrap=True)
     for task in report.tasks:
         cell = Group(Text(task.title, style="bold"), Text(printable(task.text)))
         table.add_row(task.id, cell, _marks(task))

@@ -532,9 +532,7 @@ def convert(text: str) -> str:
 
     Raises:
         ValueError: If the program is not valid Python 2.
-        MissingExtraError: If fissix is not installed.
     """
-    check_fissix()
     if len(text) > MAX_CHARACTERS:
         raise ValueError(f"with {len(text)} characters it is too long to convert")
     text = "\n".join(map(_without_tabs, text.split("\n"))).rstrip() + "\n"
@@ -551,12 +549,6 @@ def _without_tabs(line: str) -> str:
     """Expand the tabs in a line's indentation."""
     code = line.lstrip(" \t\f")
     return line[: len(line) - len(code)].expandtabs(8) + code
-
-
-def check_fissix() -> None:
-    """Raise `MissingExtraError` if fissix is not installed."""
-    with extra_for("--from-python2", "python2"):
-        import fissix.refactor  # noqa: F401 - only checks that it exists
 
 
 def _converted(text: str, options: dict[str, bool]) -> str:
@@ -698,10 +690,12 @@ def collect(
     """Return all submissions in `paths`. ZIP files are unpacked into `scratch`.
 
     Raises:
-        CourseError: If a path does not exist or contains no submission, or if fissix is missing.
+        CourseError: If a path does not exist or contains no submission.
+        MissingExtraError: If `from_python2` is set and fissix is not installed.
     """
     if from_python2:
-        check_fissix()
+        with extra_for("--from-python2", "python2"):
+            import fissix.refactor  # noqa: F401 - only checks that it exists
     found: list[Submission] = []
     for path in paths:
         if not path.exists():
@@ -830,7 +824,8 @@ class Collector:
         holders = {file.parent for file in files if file.name.lower() in self.names}
         has_source = any(map(is_program, files))
         archives = [file for file in files if file.suffix.lower() == ".zip"]
-        if len(_outermost(holders)) > 1 or (len(archives) > 1 and not has_source):
+        outermost = [one for one in holders if holders.isdisjoint(one.parents)]
+        if len(outermost) > 1 or (len(archives) > 1 and not has_source):
             yield from self.inside(folder, name, f"{above}{name}/", depth)
         elif has_source or not archives:
             yield Submission(above + name, folder, tuple(files))
@@ -876,11 +871,6 @@ def _go_together(program: Path, sources: Sequence[Path]) -> bool:
         or program.stem in imported_names(path)
         for path in sources
     )
-
-
-def _outermost(folders: set[Path]) -> list[Path]:
-    """Drop folders that lie inside one of the other folders."""
-    return [one for one in folders if not any(other in one.parents for other in folders)]
 
 
 def _is_hidden(name: str) -> bool:
