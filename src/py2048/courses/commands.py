@@ -259,9 +259,8 @@ def mutants(
     found: Counter[str] = Counter()
     detected: Counter[str] = Counter()
     unrelated = 0
-    for mutant, is_detected, lost in planted.check_mutants(
-        chosen, solution, course.grading(), sandbox
-    ):
+    results = planted.check_mutants(chosen, solution, course.grading(), sandbox)
+    for mutant, is_detected, lost in results:
         found[mutant.operator] += 1
         detected[mutant.operator] += is_detected
         unrelated += bool(lost)
@@ -282,12 +281,13 @@ def _prepare_run(
     title: str, grading: Grading, machine: Machine, seconds: float = SUBMISSION_S
 ) -> tuple[SandboxConfig, RunInfo]:
     """Check that submissions can run on this machine. Return the sandbox and the run's metadata."""
-    from py2048.courses.grading.report import RunInfo
+    from py2048.courses.grading.report import RunInfo, grader_version
     from py2048.courses.grading.session import check_start
 
     sandbox = machine.sandbox(seconds)
     check_start(grading, sandbox)
-    return sandbox, RunInfo.of(title, grading, sandbox)
+    facts = grading.course, title, grader_version(grading), sandbox.protection
+    return sandbox, RunInfo(*facts, not_graded=grading.not_graded)
 
 
 def _run_grader(
@@ -481,17 +481,17 @@ def export(
     with _hand_ins(folder, assignment) as (term, hand_ins, _):
         kept = marks.kept_reports(term, assignment, hand_ins)
         found = marks.class_marks(term, assignment, hand_ins, kept)
-        exported = exports.export(term, assignment, found, platform, template)
+        files, missing = exports.export(term, assignment, found, platform, template)
         written = tables.WrittenFiles(folder / "results", force=force)
-        for name, data in exported.files.items():
+        for name, data in files.items():
             print(written.write(name, data))
-    if not exported.files:
+    if not files:
         print(f"{assignment}: no student has marks yet")
     for mark in found:
         if mark.student and mark.hand_in and mark.problem:
             what = "no total is exported" if mark.total is None else "exported with a problem"
             print(f"{mark.name}: {what}: {mark.problem}")
-    for student in exported.missing:
+    for student in missing:
         print(f"{student} has marks but is not in the platform's table")
 
 

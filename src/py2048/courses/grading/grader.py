@@ -88,14 +88,11 @@ def grade(
         except Exception as error:  # noqa: BLE001 - one submission must not end the class's run
             failure, key = _failure(error, session), ""
     with use_language(grading.language):
-        missing = [
-            replace(_task_result(task, grading), undecided=undecided)
-            for task in grading.tasks[len(tasks) :]
-        ]
+        missing = [_task_result(task, grading) for task in grading.tasks[len(tasks) :]]
     return GradeReport(
         name=submission.name,
         course=grading.course,
-        tasks=(*tasks, *missing),
+        tasks=(*tasks, *(replace(task, undecided=undecided) for task in missing)),
         files=tuple(str(path.relative_to(submission.root)) for path in submission.files),
         notes=tuple(prepared.notes if prepared else ()),
         problem=problem,
@@ -159,9 +156,7 @@ def _retry_with_patches(
     Checks with the same patch run one after another, because they can share processes.
     """
     patches = [task.patches_of(check) for check in task.checks]
-    failing: dict[int, list[CheckFailed]] = {
-        number: [] for number, failure in enumerate(failures) if failure is not None
-    }
+    failing: dict[int, list[CheckFailed]] = {n: [] for n, failed in enumerate(failures) if failed}
     for patch in dict.fromkeys(patch for number in failing for patch in patches[number]):
         for number in [number for number in failing if patch in patches[number]]:
             failure = run_check(task.checks[number], session, patch)
@@ -246,9 +241,8 @@ def _run_once(check: Check, session: SubmissionSession) -> CheckFailed | None:
     except WRONG_TYPE_ERRORS:
         if check.run is None:
             raise
-        return CheckFailed(
-            session.text(), session.grading.translated(check.title), _("a value of the wrong type")
-        )
+        title = session.grading.translated(check.title)
+        return CheckFailed(session.text(), title, _("a value of the wrong type"))
     return None
 
 

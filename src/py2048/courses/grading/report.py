@@ -27,7 +27,7 @@ from rich.text import Text
 from py2048 import __version__
 from py2048.core.errors import CourseError, os_errors_as
 from py2048.core.language import ENGLISH, _, language, ngettext, use_language
-from py2048.courses.grading.sandbox import LIMITS_IN_WORDS, Protection, SandboxConfig
+from py2048.courses.grading.sandbox import LIMITS_IN_WORDS, Protection
 from py2048.courses.grading.tasks import Grading, printable
 from py2048.courses.grading.traps import Boards, boards_of, draw_boards, with_titles
 
@@ -191,9 +191,8 @@ class GradeReport:
         lines = [_("Not graded: {reason}").format(reason=self.reason)] if self.reason else []
         lines += [_("Note: {note}").format(note=note) for note in self.notes]
         if self.opening and any(not check.passed for task in self.tasks for check in task.checks):
-            lines.append(
-                _("To try an example in Python, first type: {code}").format(code=self.opening)
-            )
+            words = _("To try an example in Python, first type: {code}")
+            lines.append(words.format(code=self.opening))
         return lines
 
     def to_json(self) -> bytes:
@@ -244,12 +243,6 @@ class RunInfo:
     protection: Protection
     not_graded: str = ""
     stopped: str = ""
-
-    @classmethod
-    def of(cls, title: str, grading: Grading, sandbox: SandboxConfig) -> RunInfo:
-        """Return the metadata for a run of `grading`, for a course with this title."""
-        version = grader_version(grading)
-        return cls(grading.course, title, version, sandbox.protection, grading.not_graded)
 
     @property
     def missing(self) -> list[str]:

@@ -365,9 +365,8 @@ class SubmissionSession:
     def _make_names(self) -> None:
         report = self._ask({"op": "begin", "prelude": self.grading.prelude})
         if report.error:
-            self.fail(
-                _("the names that the examples use"), str(report.error), fact_of(report.error)
-            )
+            wanted = _("the names that the examples use")
+            self.fail(wanted, str(report.error), fact_of(report.error))
 
     def _ask(self, request: Request, expected: str = "the program to load") -> ProcessReport:
         """Send a request, starting a process if needed.
@@ -553,11 +552,8 @@ def load_program(session: SubmissionSession) -> None:
         if error.type == "TabError":
             advice = submission.advice or _("indent all lines with spaces only")
         raise Unreadable(f"{place}: {error.type}: {error.message}{advice and f'; {advice}'}")
-    submission.skip = tuple(
-        found.statement
-        for found in report.left_out
-        if session.grading.gui or found.error == "OutOfTime"
-    )
+    skipped = [one for one in report.left_out if session.grading.gui or one.error == "OutOfTime"]
+    submission.skip = tuple(one.statement for one in skipped)
     submission.notes.extend(_note(submission.file, found) for found in report.left_out[:5])
     _reject_wrong_program(session)
 

@@ -748,9 +748,8 @@ def _spawns(session: SubmissionSession) -> None:
     empty cell.
     """
     four = Odds(of=2)
-    cells: dict[object, Odds] = {
-        place: Odds(0.5, of=2 * (16 + 2)) for place in (*_CELLS, "first", "last")
-    }
+    places: list[object] = [*_CELLS, "first", "last"]
+    cells = {place: Odds(0.5, of=2 * len(places)) for place in places}
     starts: set[tuple[Cell, ...]] = set()
     for game, seed in enumerate(map(session.seed_for, range(MAX_GAMES)), 1):
         played = play(session, _letters(seed, 150), seed)

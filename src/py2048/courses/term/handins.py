@@ -240,9 +240,7 @@ class Finder:
             submission = self.collector.merge(name, read)
             owners = tuple(sorted(entry.owners))
             digest = (submission.files and digest_of(submission).hex()) or entry.name
-            yield HandIn(
-                name, owners, when, time_source, submission, digest=digest, is_vouched=is_vouched
-            )
+            yield HandIn(name, owners, when, time_source, submission, digest, is_vouched)
 
     def _when(self, entry: _Entry, paths: Sequence[Path]) -> tuple[datetime, str, bool]:
         """Return a hand-in's submission time, its source, and whether this source is trusted."""

@@ -444,12 +444,8 @@ class Agent:
             code, loops = one.f_code, []
             with suppress(OSError, SyntaxError, ValueError), open(code.co_filename, "rb") as file:
                 loops = [n for n in ast.walk(ast.parse(file.read())) if isinstance(n, LOOPS)]
-            around = [
-                loop.lineno
-                for loop in loops
-                if loop.lineno <= one.f_lineno <= (loop.end_lineno or 0)
-            ]
-            if inside := [line for line in around if line >= code.co_firstlineno]:
+            around = [n for n in loops if n.lineno <= one.f_lineno <= (n.end_lineno or 0)]
+            if inside := [n.lineno for n in around if n.lineno >= code.co_firstlineno]:
                 return {**overrun, "file": self._own_file(code), "line": min(inside)}
         return overrun
 
