@@ -56,17 +56,15 @@ def assignments(ctx: typer.Context) -> list[str]:
 AssignmentArgument = Annotated[str, options.word("ASSIGNMENT", "Name in course.toml.", assignments)]
 
 
+_UNPROTECTED = "Grade even if submissions could read py2048's solutions."
+
+
 @dataclass(frozen=True)
 class Machine:
     """Settings for running submissions on this machine."""
 
     jobs: options.JobsOption = None
-    unprotected: Annotated[
-        bool,
-        typer.Option(
-            "--unprotected", help="Grade even if submissions could read py2048's solutions."
-        ),
-    ] = False
+    unprotected: Annotated[bool, typer.Option("--unprotected", help=_UNPROTECTED)] = False
 
     def sandbox(self, seconds: float = SUBMISSION_S, *, trusted: bool = False) -> SandboxConfig:
         """Return a sandbox configuration that limits each submission to `seconds`."""
@@ -108,12 +106,8 @@ TimeoutOption = Annotated[
     float,
     typer.Option(metavar="S", min=1, max=86_400, help="Time limit per submission in seconds."),
 ]
-LanguageOption = Annotated[
-    str,
-    options.taking(
-        "CODE", "Report language, en or pt; default: the program's.", words=lambda: list(LANGUAGES)
-    ),
-]
+_LANGUAGE = "Report language, en or pt; default: the program's."
+LanguageOption = Annotated[str, options.taking("CODE", _LANGUAGE, words=lambda: list(LANGUAGES))]
 
 
 @app.command("list", cls=options.Command)

@@ -525,7 +525,9 @@ def convert(text: str) -> str:
 
     Raises:
         ValueError: If the program is not valid Python 2.
+        MissingExtraError: If fissix is not installed.
     """
+    check_fissix()
     if len(text) > MAX_CHARACTERS:
         raise ValueError(f"with {len(text)} characters it is too long to convert")
     text = "\n".join(map(_without_tabs, text.split("\n"))).rstrip() + "\n"
@@ -542,6 +544,12 @@ def _without_tabs(line: str) -> str:
     """Expand the tabs in a line's indentation."""
     code = line.lstrip(" \t\f")
     return line[: len(line) - len(code)].expandtabs(8) + code
+
+
+def check_fissix() -> None:
+    """Raise `MissingExtraError` if fissix is not installed."""
+    with extra_for("--from-python2", "python2"):
+        import fissix.refactor  # noqa: F401 - only checks that it exists
 
 
 def _converted(text: str, options: dict[str, bool]) -> str:
@@ -683,12 +691,10 @@ def collect(
     """Return all submissions in `paths`. ZIP files are unpacked into `scratch`.
 
     Raises:
-        CourseError: If a path does not exist or contains no submission.
-        MissingExtraError: If `from_python2` is set and fissix is not installed.
+        CourseError: If a path does not exist or contains no submission, or if fissix is missing.
     """
     if from_python2:
-        with extra_for("--from-python2", "python2"):
-            import fissix.refactor  # noqa: F401 - only checks that it exists
+        check_fissix()
     found: list[Submission] = []
     for path in paths:
         if not path.exists():
