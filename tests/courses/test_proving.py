@@ -105,7 +105,7 @@ THEN = 'Example("total(board)", 6, given="board = [[2, 4]]", then={"board": [[2,
             'loses = ["3"]',
             "mutants.toml, line 20: sums.shows_zeros: there is no task '3'; known: 1, 2",
         ),
-        ("mutants.toml", 'flaw = "show', 'flow = "show', "shows_zeros: Object contains unknown"),
+        ("mutants.toml", 'flaw = "show', 'flow = "show', "shows_zeros: flow is not a setting"),
         (
             "mutants.toml",
             'str(tile or ".")',

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, NoReturn
 import msgspec
 
 from py2048.core.data import convert, read_toml
-from py2048.core.errors import CourseError, MissingExtraError, did_you_mean, os_errors_as
+from py2048.core.errors import CourseError, MissingExtraError, os_errors_as, unknown
 
 if TYPE_CHECKING:
     from py2048.courses.grading import Grading
@@ -175,9 +175,7 @@ def _grading_of(course: Course) -> Grading:
     try:
         found = importlib.import_module(f"{course.package}.tasks").GRADING
         if found.course != course.name:
-            raise CourseError(
-                f"{path}: the course is {course.name!r} in about.toml, not {found.course!r}"
-            )
+            raise CourseError(f"the course is {course.name!r} in about.toml, not {found.course!r}")
         variants = tuple(replace(one, folder=course.folder) for one in found.variants)
         grading: Grading = replace(found, folder=course.folder, variants=variants)
     except MissingExtraError:
@@ -185,10 +183,9 @@ def _grading_of(course: Course) -> Grading:
     except (Exception, SystemExit) as error:
         frames = traceback.extract_tb(error.__traceback__)
         lines = [frame.lineno for frame in frames if frame.filename == str(path)]
-        if isinstance(error, CourseError):
-            raise CourseError(f"{path}, line {lines[-1]}: {error}" if lines else error) from None
         place = f"{path}, line {lines[-1]}" if lines else path
-        raise CourseError(f"{place}: {type(error).__name__}: {error}") from error
+        kind = "" if isinstance(error, CourseError) else f"{type(error).__name__}: "
+        raise CourseError(f"{place}: {kind}{error}") from error
     return grading
 
 
@@ -232,8 +229,7 @@ def get_course(name: str) -> Course:
         return Course.read(Path(spec.submodule_search_locations[0]), packages[name])
     if Path(name).is_dir():
         return Course.read(Path(name))
-    near = did_you_mean(name, course_names())
-    raise CourseError(f"there is no course or folder {name!r}{near}")
+    raise CourseError(f"there is no course or folder {unknown(name, course_names())}")
 
 
 class OneLineParser(argparse.ArgumentParser):

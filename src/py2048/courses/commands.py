@@ -56,17 +56,15 @@ def assignments(ctx: typer.Context) -> list[str]:
 AssignmentArgument = Annotated[str, options.word("ASSIGNMENT", "Name in course.toml.", assignments)]
 
 
+_UNPROTECTED = "Grade even if submissions could read py2048's solutions."
+
+
 @dataclass(frozen=True)
 class Machine:
     """Settings for running submissions on this machine."""
 
     jobs: options.JobsOption = None
-    unprotected: Annotated[
-        bool,
-        typer.Option(
-            "--unprotected", help="Grade even if submissions could read py2048's solutions."
-        ),
-    ] = False
+    unprotected: Annotated[bool, typer.Option("--unprotected", help=_UNPROTECTED)] = False
 
     def sandbox(self, seconds: float = SUBMISSION_S, *, trusted: bool = False) -> SandboxConfig:
         """Return a sandbox configuration that limits each submission to `seconds`."""
@@ -108,12 +106,8 @@ TimeoutOption = Annotated[
     float,
     typer.Option(metavar="S", min=1, max=86_400, help="Time limit per submission in seconds."),
 ]
-LanguageOption = Annotated[
-    str,
-    options.taking(
-        "CODE", "Report language, en or pt; default: the program's.", words=lambda: list(LANGUAGES)
-    ),
-]
+_LANGUAGE = "Report language, en or pt; default: the program's."
+LanguageOption = Annotated[str, options.taking("CODE", _LANGUAGE, words=lambda: list(LANGUAGES))]
 
 
 @app.command("list", cls=options.Command)
@@ -259,9 +253,8 @@ def mutants(
     found: Counter[str] = Counter()
     detected: Counter[str] = Counter()
     unrelated = 0
-    for mutant, is_detected, lost in planted.check_mutants(
-        chosen, solution, course.grading(), sandbox
-    ):
+    results = planted.check_mutants(chosen, solution, course.grading(), sandbox)
+    for mutant, is_detected, lost in results:
         found[mutant.operator] += 1
         detected[mutant.operator] += is_detected
         unrelated += bool(lost)
@@ -282,12 +275,13 @@ def _prepare_run(
     title: str, grading: Grading, machine: Machine, seconds: float = SUBMISSION_S
 ) -> tuple[SandboxConfig, RunInfo]:
     """Check that submissions can run on this machine. Return the sandbox and the run's metadata."""
-    from py2048.courses.grading.report import RunInfo
+    from py2048.courses.grading.report import RunInfo, grader_version
     from py2048.courses.grading.session import check_start
 
     sandbox = machine.sandbox(seconds)
     check_start(grading, sandbox)
-    return sandbox, RunInfo.of(title, grading, sandbox)
+    facts = grading.course, title, grader_version(grading), sandbox.protection
+    return sandbox, RunInfo(*facts, not_graded=grading.not_graded)
 
 
 def _run_grader(
@@ -427,10 +421,8 @@ def grade(
         if not assignment:
             raise CourseError("--at applies to one assignment: name it")
         settings.set_at(folder, assignment, at)
-    read, results = (
-        settings.read_settings(folder),
-        tables.WrittenFiles(folder / "results", force=force),
-    )
+    read = settings.read_settings(folder)
+    results = tables.WrittenFiles(folder / "results", force=force)
     given = [name for name in read.assignments if (folder / "submissions" / name).is_dir()]
     names = [assignment] if assignment else given
     for name in names:
@@ -483,17 +475,17 @@ def export(
     with _hand_ins(folder, assignment) as (term, hand_ins, _):
         kept = marks.kept_reports(term, assignment, hand_ins)
         found = marks.class_marks(term, assignment, hand_ins, kept)
-        exported = exports.export(term, assignment, found, platform, template)
+        files, missing = exports.export(term, assignment, found, platform, template)
         written = tables.WrittenFiles(folder / "results", force=force)
-        for name, data in exported.files.items():
+        for name, data in files.items():
             print(written.write(name, data))
-    if not exported.files:
+    if not files:
         print(f"{assignment}: no student has marks yet")
     for mark in found:
         if mark.student and mark.hand_in and mark.problem:
             what = "no total is exported" if mark.total is None else "exported with a problem"
             print(f"{mark.name}: {what}: {mark.problem}")
-    for student in exported.missing:
+    for student in missing:
         print(f"{student} has marks but is not in the platform's table")
 
 

@@ -19,8 +19,8 @@ from pathlib import Path
 
 import msgspec
 
-from py2048.core.data import read_toml
-from py2048.core.errors import CourseError, did_you_mean, shown
+from py2048.core.data import convert, read_toml
+from py2048.core.errors import CourseError, shown, unknown
 from py2048.courses import COURSES, Course, write_new
 from py2048.courses.grading.grader import grade
 from py2048.courses.grading.mutants import solutions_in
@@ -98,10 +98,9 @@ class Trial:
             words = "".join(f"; {c.title}: {c.example} is {c.actual}" for c in failed[:1])
             return " ".join(f"loses marks in {lost}, but should in {due}{words}".split())
         costs = [task.marks - task.earned for task in report.tasks if task.id in self.loses]
-        if self.costs and costs != [*self.costs]:
-            return (
-                f"loses {', '.join(map(str, costs))} marks, not {', '.join(map(str, self.costs))}"
-            )
+        found, due = (", ".join(map(str, marks)) for marks in (costs, self.costs))
+        if self.costs and found != due:
+            return f"loses {found} marks, not {due}"
         if silent := [c.title for c in failed if not (c.example and c.expected and c.actual)]:
             return f"the report does not explain what went wrong in {silent[0]!r}"
         return ""
@@ -155,23 +154,19 @@ def _mutants(path: Path, right: Sequence[Path], ids: tuple[str, ...]) -> Iterato
     sources = {source.stem: source for source in right}
     for solution, mutants in read_toml(path, CourseError).items():
         if solution not in sources:
-            near = did_you_mean(solution, sources)
-            raise CourseError(f"{path}: there is no right solution {solution!r}{near}")
+            what = f"there is no right solution {unknown(solution, sources)}"
+            raise CourseError(f"{path}: {what}")
         for name, entry in mutants.items():
             place = f"{place_in(path, f'[{solution}.{name}]')}: {solution}.{name}"
-            try:
-                mutant = msgspec.convert(entry, MutantSpec)
-                costs = tuple(map(Fraction, mutant.costs))
-            except (msgspec.ValidationError, ValueError) as error:
-                raise CourseError(f"{place}: {error}") from None
+            mutant = convert(entry, MutantSpec, CourseError, place)
             for id_ in set(mutant.loses).difference(ids, ["all"]):
-                near = did_you_mean(id_, ids)
-                raise CourseError(f"{place}: there is no task {id_!r}{near}")
+                raise CourseError(f"{place}: there is no task {unknown(id_, ids)}")
             loses = tuple(id_ for id_ in ids if {id_, "all"} & {*mutant.loses})
-            trial = Trial(name, sources[solution], loses, costs, mutant)
             try:
+                costs = tuple(map(Fraction, mutant.costs))
+                trial = Trial(name, sources[solution], loses, costs, mutant)
                 assert trial.changed_files  # Raises an error if a search text is missing.
-            except CourseError as error:
+            except ValueError as error:  # an invalid fraction, or a CourseError
                 raise CourseError(f"{place}: {error}") from None
             yield trial
 

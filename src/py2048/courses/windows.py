@@ -43,7 +43,6 @@ def run(play: Callable[[], object]) -> int:
 
     The end of input ends the program. If the player presses Ctrl-C, the exit status is 130.
     """
-    status: object = 0
     try:
         status = play()
     except (CourseError, MissingExtraError) as error:
@@ -51,7 +50,7 @@ def run(play: Callable[[], object]) -> int:
         return 2
     except (EOFError, KeyboardInterrupt) as error:
         print()
-        status = 130 if isinstance(error, KeyboardInterrupt) else 0
+        return 130 if isinstance(error, KeyboardInterrupt) else 0
     return status if isinstance(status, int) else 0
 
 

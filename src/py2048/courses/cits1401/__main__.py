@@ -3,16 +3,9 @@
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 
 from py2048.courses.windows import opened, run
 
-
-def play() -> int:
-    """Check that a window can be opened, then show the game until the window is closed."""
-    opened(lambda: None)
-    from py2048.courses.cits1401.app import main
-
-    return main()
-
-
-sys.exit(run(play))
+# `opened` reports a missing tkinter before the import needs it.
+sys.exit(run(lambda: opened(lambda: import_module("py2048.courses.cits1401.app")).main()))

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import product
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from py2048.core.board import Board, Cell
 from py2048.core.direction import Direction
@@ -156,27 +156,12 @@ class ViewState:
     new: Cell | None = None
 
 
-class BorderScreen(Protocol):
-    """The methods that the presenter calls on the window."""
-
-    def show(self, state: ViewState) -> None:
-        """Show `state`."""
-
-    def ask(self) -> None:
-        """Ask who plays the next game, and call `BorderPresenter.start` with the answer."""
-
-    def later(self, milliseconds: int, action: Callable[[], None]) -> None:
-        """Call `action` after a delay, replacing a pending action."""
-
-    def cancel(self) -> None:
-        """Cancel the pending action if there is one."""
-
-
 class BorderPresenter:
     """Runs the games and updates the screen.
 
     Args:
-        screen: The window.
+        screen: The window. The presenter calls only its methods `show`, `ask`, `later` and
+            `cancel`.
         seed: Seed of the games and of the random player. Random by default.
 
     Attributes:
@@ -185,7 +170,7 @@ class BorderPresenter:
         score: Score of the current game.
     """
 
-    def __init__(self, screen: BorderScreen, seed: int | None = None) -> None:
+    def __init__(self, screen: App, seed: int | None = None) -> None:
         self.screen = screen
         self.settings = GameSettings()
         self.board: Board | None = None
@@ -418,7 +403,7 @@ class NewGamePanel(tk.Frame):
 
 
 class App(tk.Tk):
-    """The window of the game, which implements `BorderScreen`.
+    """The window of the game.
 
     Args:
         seed: Seed of the games. Defaults to a random seed.
@@ -460,7 +445,7 @@ class App(tk.Tk):
         self.presenter.end()
         self.destroy()
 
-    # --- BorderScreen ---
+    # --- called by the presenter ---
 
     def show(self, state: ViewState) -> None:
         """Show the board, the score and the status."""
@@ -469,17 +454,17 @@ class App(tk.Tk):
         self.board.show(state)
 
     def ask(self) -> None:
-        """Ask who plays the next game."""
+        """Ask who plays the next game, and start it with the answer."""
         self.status["text"] = "Choose who plays"
         self.panel.open()
 
     def later(self, milliseconds: int, action: Callable[[], None]) -> None:
-        """Call `action` after a delay."""
+        """Call `action` after a delay, instead of a pending action."""
         self.cancel()
         self._waiting = self.after(milliseconds, action)
 
     def cancel(self) -> None:
-        """Cancel the pending action."""
+        """Cancel the pending action, if there is one."""
         if self._waiting is not None:
             self.after_cancel(self._waiting)
             self._waiting = None

@@ -51,7 +51,6 @@ PUT_ALL = (
     "tiles = [gui.put(board, 'abcdefghijklmnop'[n], gui.find_number(main.grid[n // 4][n % 4]), "
     "n // 4, n % 4) for n in range(16)]"
 )
-KEY_ONLY = "key"
 DISTANCES = "key, horizontal, vertical"
 PUT_PARAMETERS = "key, number, row, column"
 
@@ -158,11 +157,8 @@ def draws_every_slot(session: SubmissionSession) -> None:
 
 
 ONE_LEFT = with_tiles({(2, 3): 0}, FULL)
-LOG_PUT = "seen = []\nput = gui.put\n" + log(
-    "put",
-    PUT_PARAMETERS,
-    f"seen.append(number.value) or put(board or game_board, {PUT_PARAMETERS})",
-)
+NOTE_PUT = f"seen.append(number.value) or put(board or game_board, {PUT_PARAMETERS})"
+LOG_PUT = "seen = []\nput = gui.put\n" + log("put", PUT_PARAMETERS, NOTE_PUT)
 ADD = "add_random_number(board)"
 SAME_NUMBER = {"seen == [main.grid[2][3]]": True}
 TWO_ADDED = f"{ADD}\n{ADD}\nsorted(sum(main.grid, []))"
@@ -459,10 +455,10 @@ TWO_ON_ONE = setup(
     "board.score = 20000\n",
     tiles=[("x", 4, (3, 3)), ("y", 4, (1, 1)), ("z", 4, (1, 1))],
 )
-LOG_PICTURES = "pictures = {'x': 4, 'y': 4, 'z': 4}\n" + log(
-    "remove_number", KEY_ONLY, "pictures.pop(key, None)"
-)
-LOG_PICTURES += "\n" + log("put", PUT_PARAMETERS, "pictures.update({key: number.value}) is None")
+PICTURES = "pictures = {'x': 4, 'y': 4, 'z': 4}"
+LOG_REMOVED = log("remove_number", "key", "pictures.pop(key, None)")
+LOG_DRAWN = log("put", PUT_PARAMETERS, "pictures.update({key: number.value}) is None")
+LOG_PICTURES = "\n".join([PICTURES, LOG_REMOVED, LOG_DRAWN])
 LOG_SCORES = "seen = []\n" + log("update_score", "", "seen.append((board or game_board).score)")
 
 

@@ -13,6 +13,7 @@ import time
 import traceback
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -87,14 +88,11 @@ def grade(
         except Exception as error:  # noqa: BLE001 - one submission must not end the class's run
             failure, key = _failure(error, session), ""
     with use_language(grading.language):
-        missing = [
-            replace(_task_result(task, grading), undecided=undecided)
-            for task in grading.tasks[len(tasks) :]
-        ]
+        missing = [_task_result(task, grading) for task in grading.tasks[len(tasks) :]]
     return GradeReport(
         name=submission.name,
         course=grading.course,
-        tasks=(*tasks, *missing),
+        tasks=(*tasks, *(replace(task, undecided=undecided) for task in missing)),
         files=tuple(str(path.relative_to(submission.root)) for path in submission.files),
         notes=tuple(prepared.notes if prepared else ()),
         problem=problem,
@@ -158,9 +156,7 @@ def _retry_with_patches(
     Checks with the same patch run one after another, because they can share processes.
     """
     patches = [task.patches_of(check) for check in task.checks]
-    failing: dict[int, list[CheckFailed]] = {
-        number: [] for number, failure in enumerate(failures) if failure is not None
-    }
+    failing: dict[int, list[CheckFailed]] = {n: [] for n, failed in enumerate(failures) if failed}
     for patch in dict.fromkeys(patch for number in failing for patch in patches[number]):
         for number in [number for number in failing if patch in patches[number]]:
             failure = run_check(task.checks[number], session, patch)
@@ -245,9 +241,8 @@ def _run_once(check: Check, session: SubmissionSession) -> CheckFailed | None:
     except WRONG_TYPE_ERRORS:
         if check.run is None:
             raise
-        return CheckFailed(
-            session.text(), session.grading.translated(check.title), _("a value of the wrong type")
-        )
+        title = session.grading.translated(check.title)
+        return CheckFailed(session.text(), title, _("a value of the wrong type"))
     return None
 
 
@@ -301,22 +296,17 @@ class ResultsFile:
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
-        self.stored: dict[str, GradeReport] = {}
         lines: list[bytes] = []
+        reports: list[GradeReport] = []
         with os_errors_as(CourseError, f"{str(path)!r} cannot be read"):
             if path is not None and path.exists():
-                lines = path.read_bytes().split(b"\n")
-        for number, line in enumerate(lines, 1):
-            try:
-                report = GradeReport.from_json(line) if line.strip() else None
-            except ValueError:
-                if number >= len(lines) - 1:  # The run was killed while writing this line.
-                    continue
-                raise CourseError(
-                    f"{str(path)!r} is not a results file (line {number}): choose another file"
-                ) from None
-            if report is not None and report.key:
-                self.stored[report.key] = report
+                lines = path.read_bytes().split(b"\n")[:-1]
+        for line in lines:
+            with suppress(ValueError):  # A line is incomplete if the run was killed.
+                reports.append(GradeReport.from_json(line))
+        if any(lines) and not reports:
+            raise CourseError(f"{str(path)!r} is not a results file (line 1): choose another file")
+        self.stored = {report.key: report for report in reports if report.key}
 
     def write(self, report: GradeReport) -> None:
         """Append a result, and flush the file to disk."""

@@ -94,15 +94,11 @@ def _changes(node: ast.AST) -> Iterator[Change]:  # noqa: C901 - a case for each
             for at, op in enumerate(ops):
                 for other in _COMPARISONS[type(op)]:
                     yield "comparison", node, _edit(node, ops=_replaced(ops, at, other()))
-            if [*map(type, ops)] == [ast.Eq] and {type(node.left), type(right[0])} & {
-                ast.Subscript
-            }:
+            is_equality = [*map(type, ops)] == [ast.Eq]
+            if is_equality and ast.Subscript in {type(node.left), type(right[0])}:
                 for value in LARGE_VALUES:
-                    longer = {
-                        "ops": [*ops, ast.NotEq()],
-                        "comparators": [*right, ast.Constant(value)],
-                    }
-                    yield "large value", node, _edit(node, **longer)
+                    new = {"ops": [*ops, ast.NotEq()], "comparators": [*right, ast.Constant(value)]}
+                    yield "large value", node, _edit(node, **new)
         case ast.BoolOp(op=op, values=values):
             yield "and, or", node, _edit(node, op=ast.Or() if type(op) is ast.And else ast.And())
             for at in range(len(values)):

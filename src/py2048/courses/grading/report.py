@@ -21,13 +21,13 @@ import jinja2
 import msgspec
 from markupsafe import Markup
 from rich.console import Console, Group, RenderableType
-from rich.table import Column, Table
+from rich.table import Table
 from rich.text import Text
 
 from py2048 import __version__
 from py2048.core.errors import CourseError, os_errors_as
 from py2048.core.language import ENGLISH, _, language, ngettext, use_language
-from py2048.courses.grading.sandbox import LIMITS_IN_WORDS, Protection, SandboxConfig
+from py2048.courses.grading.sandbox import LIMITS_IN_WORDS, Protection
 from py2048.courses.grading.tasks import Grading, printable
 from py2048.courses.grading.traps import Boards, boards_of, draw_boards, with_titles
 
@@ -191,9 +191,8 @@ class GradeReport:
         lines = [_("Not graded: {reason}").format(reason=self.reason)] if self.reason else []
         lines += [_("Note: {note}").format(note=note) for note in self.notes]
         if self.opening and any(not check.passed for task in self.tasks for check in task.checks):
-            lines.append(
-                _("To try an example in Python, first type: {code}").format(code=self.opening)
-            )
+            words = _("To try an example in Python, first type: {code}")
+            lines.append(words.format(code=self.opening))
         return lines
 
     def to_json(self) -> bytes:
@@ -244,12 +243,6 @@ class RunInfo:
     protection: Protection
     not_graded: str = ""
     stopped: str = ""
-
-    @classmethod
-    def of(cls, title: str, grading: Grading, sandbox: SandboxConfig) -> RunInfo:
-        """Return the metadata for a run of `grading`, for a course with this title."""
-        version = grader_version(grading)
-        return cls(grading.course, title, version, sandbox.protection, grading.not_graded)
 
     @property
     def missing(self) -> list[str]:
@@ -398,12 +391,10 @@ def _marks(result: GradeReport | TaskResult) -> Text:
 def _details(report: GradeReport) -> RenderableType:
     """Return a table of a submission's tasks."""
     title = printable(report.name).replace("[", "\\[")  # no rich markup
-    columns = (
-        Column(_("Task"), no_wrap=True),
-        Column(_("Question and results"), ratio=1),
-        Column(_("Marks"), justify="right", no_wrap=True),
-    )
-    table = Table(*columns, title=f"[bold]{title}", title_justify="left", show_lines=True)
+    table = Table(title=f"[bold]{title}", title_justify="left", show_lines=True)
+    table.add_column(_("Task"), no_wrap=True)
+    table.add_column(_("Question and results"), ratio=1)
+    table.add_column(_("Marks"), justify="right", no_wrap=True)
     for task in report.tasks:
         cell = Group(Text(task.title, style="bold"), Text(printable(task.text)))
         table.add_row(task.id, cell, _marks(task))

@@ -222,20 +222,16 @@ class SandboxConfig:
     aborted: threading.Event = field(default_factory=threading.Event, compare=False)
     turns: Turns = field(default_factory=Turns, compare=False)
 
-    def abort(self) -> None:
-        """Stop all running submissions for good."""
-        self.aborted.set()
-        for kill in list(self.live):
-            kill()
-
     @contextlib.contextmanager
     def pool(self) -> Iterator[ThreadPoolExecutor]:
-        """Yield a pool of grading threads. Leaving the context aborts unfinished work."""
+        """Yield a pool of grading threads. Leaving the context stops all running submissions."""
         pool = ThreadPoolExecutor(self.jobs)
         try:
             yield pool
         finally:
-            self.abort()
+            self.aborted.set()
+            for kill in list(self.live):
+                kill()
             pool.shutdown(cancel_futures=True)
 
 

@@ -204,12 +204,8 @@ class Runner:
         libraries: tuple[str, ...] = ()
         if grading.libraries or grading.gui or sandbox.trusted:
             libraries = library_paths(trusted=sandbox.trusted)
-        given, trusted = submission.given, sandbox.trusted
-        folders = Folders(
-            *(submission.folder, given, scratch, libraries, trusted),
-            display=self._display,
-            course=grading.folder,
-        )
+        places = submission.folder, submission.given, scratch, libraries
+        folders = Folders(*places, sandbox.trusted, self._display, grading.folder)
         config = {
             "file": submission.file,
             "module": grading.module,
@@ -321,11 +317,7 @@ class SubmissionSession:
         self._spent[self.reference_patch] |= self.overran - {""}
 
     def start_check(
-        self,
-        seconds: float | None = None,
-        reference_patch: str = "",
-        *,
-        is_repeated: bool = False,
+        self, seconds: float | None = None, reference_patch: str = "", *, is_repeated: bool = False
     ) -> None:
         """Begin a check in a clean process. The process first runs `reference_patch`, if given.
 
@@ -338,7 +330,7 @@ class SubmissionSession:
         self.overran, self.is_repeated = set(), is_repeated
         self.reference_patch = reference_patch
         self.shown.clear()
-        self.close()
+        self.runner.leave()
         trusted = self.runner.sandbox.trusted
         if self._loaded_patch not in {"", reference_patch} and not trusted:
             self.runner.reset()
@@ -347,10 +339,6 @@ class SubmissionSession:
     def seed_for(self, number: int) -> int:
         """Derive a seed for the random module from `number` and the submission's seed."""
         return random.Random(f"{self.seed} {number}").getrandbits(32) if self.seed else number
-
-    def close(self) -> None:
-        """End the current process. The next call starts in a clean process."""
-        self.runner.leave()
 
     def fresh(self) -> None:
         """Switch to a clean process, which discards everything that the submission has changed."""
@@ -377,9 +365,8 @@ class SubmissionSession:
     def _make_names(self) -> None:
         report = self._ask({"op": "begin", "prelude": self.grading.prelude})
         if report.error:
-            self.fail(
-                _("the names that the examples use"), str(report.error), fact_of(report.error)
-            )
+            wanted = _("the names that the examples use")
+            self.fail(wanted, str(report.error), fact_of(report.error))
 
     def _ask(self, request: Request, expected: str = "the program to load") -> ProcessReport:
         """Send a request, starting a process if needed.
@@ -393,7 +380,7 @@ class SubmissionSession:
         with self._crashes(expected):
             report = self.runner.ask({"seconds": self.seconds, "spent": spent, **request})
         if report.error is not None and report.error.overran:
-            self.close()
+            self.runner.leave()
             self._crashed(expected, report.error)
         return report
 
@@ -464,20 +451,19 @@ class SubmissionSession:
     def expect(self, code: str, expected: object = ..., **options: Any) -> ProcessReport:
         """Run code and compare the value of the last expression with `expected` (see `Example`)."""
         expected = self.words(expected)
-        result = self.run(code, wanted=_expected_text(expected), **options)
-        self._compare(expected, result.error or result.value)
-        return result
-
-    def _compare(self, expected: object, actual: object) -> None:
+        wanted = _("a result") if expected is ... else show(expected)
+        result = self.run(code, wanted=wanted, **options)
+        actual = result.error or result.value
         if expected is ...:
             if isinstance(actual, Raised):
                 self.fail(_("no exception"), show(actual), fact_of(actual))
         elif not same(expected, actual):
-            wanted, got = show(expected), show(actual)
+            got = show(actual)
             if wanted == got:
                 wanted += f" ({type(expected).__name__})"
                 got += f" ({type(actual).__name__})"
             self.fail(wanted, got, fact_of(actual))
+        return result
 
     def examples(self, examples: Sequence[Example]) -> None:
         """Run examples, each in a new namespace. Raise `CheckFailed` at the first failure."""
@@ -527,10 +513,6 @@ class SubmissionSession:
         return text
 
 
-def _expected_text(expected: object) -> str:
-    return _("a result") if expected is ... else show(expected)
-
-
 def _printed(text: object) -> str:
     """Format text that a program has printed or should print."""
     return show(text) if not isinstance(text, str) or "\n" not in text.strip() else f"\n{text}"
@@ -558,11 +540,9 @@ def load_program(session: SubmissionSession) -> None:
             if alone or not any(found.error == "OutOfTime" for found in report.left_out):
                 break
     if (error := report.error) is not None:
-        place = (
-            _("{file}, line {line}").format(file=submission.file, line=error.line)
-            if error.line
-            else submission.file
-        )
+        place = submission.file
+        if error.line:
+            place = _("{file}, line {line}").format(file=place, line=error.line)
         syntax = {"SyntaxError", "ImportError"} & {error.type, *error.bases}
         advice = submission.advice if syntax else ""
         if syntax and not advice:
@@ -572,11 +552,8 @@ def load_program(session: SubmissionSession) -> None:
         if error.type == "TabError":
             advice = submission.advice or _("indent all lines with spaces only")
         raise Unreadable(f"{place}: {error.type}: {error.message}{advice and f'; {advice}'}")
-    submission.skip = tuple(
-        found.statement
-        for found in report.left_out
-        if session.grading.gui or found.error == "OutOfTime"
-    )
+    skipped = [one for one in report.left_out if session.grading.gui or one.error == "OutOfTime"]
+    submission.skip = tuple(one.statement for one in skipped)
     submission.notes.extend(_note(submission.file, found) for found in report.left_out[:5])
     _reject_wrong_program(session)
 

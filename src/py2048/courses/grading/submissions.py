@@ -203,10 +203,8 @@ def files_of(folder: Path) -> list[Path]:
 
 def defined_in(text: str, grading: Grading) -> int:
     """Count the expected names that are defined in a program's text."""
-    return sum(
-        bool(re.search(rf"^\s*(def|class)\s+{name}\b|^{name}\s*=", text, re.MULTILINE))
-        for name in grading.expects
-    )
+    patterns = (rf"(?m)^\s*(def|class)\s+{name}\b|^{name}\s*=" for name in grading.expects)
+    return sum(bool(re.search(pattern, text)) for pattern in patterns)
 
 
 def variant_for(text: str, grading: Grading) -> Grading:
@@ -274,13 +272,8 @@ def imported_names(path: Path) -> set[str]:
 
 def names_in_use(sources: Iterable[Path]) -> set[str]:
     """Return the names that non-test files import from other files."""
-    return {
-        name
-        for path in sources
-        if not _is_test(path)
-        for name in imported_names(path)
-        if name != path.stem
-    }
+    others = [imported_names(path) - {path.stem} for path in sources if not _is_test(path)]
+    return set[str]().union(*others)
 
 
 def score_of(path: Path, grading: Grading, in_use: Container[str]) -> tuple[int, int, int, int]:
@@ -830,7 +823,8 @@ class Collector:
         holders = {file.parent for file in files if file.name.lower() in self.names}
         has_source = any(map(is_program, files))
         archives = [file for file in files if file.suffix.lower() == ".zip"]
-        if len(_outermost(holders)) > 1 or (len(archives) > 1 and not has_source):
+        outermost = [one for one in holders if holders.isdisjoint(one.parents)]
+        if len(outermost) > 1 or (len(archives) > 1 and not has_source):
             yield from self.inside(folder, name, f"{above}{name}/", depth)
         elif has_source or not archives:
             yield Submission(above + name, folder, tuple(files))
@@ -876,11 +870,6 @@ def _go_together(program: Path, sources: Sequence[Path]) -> bool:
         or program.stem in imported_names(path)
         for path in sources
     )
-
-
-def _outermost(folders: set[Path]) -> list[Path]:
-    """Drop folders that lie inside one of the other folders."""
-    return [one for one in folders if not any(other in one.parents for other in folders)]
 
 
 def _is_hidden(name: str) -> bool:

@@ -190,9 +190,7 @@ def _traps(
             yield N_("the tiles move in the wrong direction")
     if actual == tuple(zip(*right, strict=True)):
         yield N_("rows and columns are swapped")
-    after = zip(
-        lines(before, direction), lines(right, direction), lines(actual, direction), strict=True
-    )
+    after = zip(*(lines(rows, direction) for rows in (before, right, actual)), strict=True)
     if len(before) > 1 and all(there in {still, moved} for still, moved, there in after):
         yield N_("some lines stay as they are")
     if right == expected and _is_with_new(right, actual):

@@ -117,14 +117,12 @@ def other_coordinates(module: Any) -> None:
     Programs that access coordinates only through the operations still work. Coordinates that the
     program has stored in constants keep working, too.
     """
-    is_theirs, row_of, column_of = (
-        getattr(module, name) for name in ("is_coordinate", "coordinate_row", "coordinate_col")
-    )
+    is_theirs, row_of, col_of = module.is_coordinate, module.coordinate_row, module.coordinate_col
     ours = {}
     parts = [value for name, value in vars(module).items() if name[:2] != "__"]
     for part in parts:
         if is_theirs(part) is True:
-            ours[id(part)] = f"r{row_of(part)}c{column_of(part)}"
+            ours[id(part)] = f"r{row_of(part)}c{col_of(part)}"
         elif isinstance(part, (list, tuple, set, frozenset, dict)) and len(parts) < 1000:
             parts += [*part, *(part.values() if isinstance(part, dict) else ())]
 
@@ -750,9 +748,8 @@ def _spawns(session: SubmissionSession) -> None:
     empty cell.
     """
     four = Odds(of=2)
-    cells: dict[object, Odds] = {
-        place: Odds(0.5, of=2 * (16 + 2)) for place in (*_CELLS, "first", "last")
-    }
+    places: list[object] = [*_CELLS, "first", "last"]
+    cells = {place: Odds(0.5, of=2 * len(places)) for place in places}
     starts: set[tuple[Cell, ...]] = set()
     for game, seed in enumerate(map(session.seed_for, range(MAX_GAMES)), 1):
         played = play(session, _letters(seed, 150), seed)

@@ -437,25 +437,19 @@ def press(session: SubmissionSession, key: str) -> None:
     session.expect(f"screen.press({key!r})", show=False)
 
 
-def texts(session: SubmissionSession) -> list[str]:
-    """Return all strings in the window."""
-    found: list[str] = session.value("screen.texts()", show=False)
-    return found
-
-
 def expect_text(session: SubmissionSession, text: str, *, shown: bool = True) -> None:
     """Fail if no text in the window contains `text`.
 
     With `shown=False`, fail if any text contains `text`.
     """
-    found = texts(session)
+    found = session.value("screen.texts()", show=False)
     if any(text.lower() in one.lower() for one in found) is not shown:
         session.fail(f"{'' if shown else 'no '}{text!r} in the window", str(found))
 
 
 def expect_win(session: SubmissionSession, known: set[str], when: str = "") -> None:
     """Fail unless the window announces the win in a text that is not in `known`."""
-    found = texts(session)
+    found = session.value("screen.texts()", show=False)
     if not any(announces_in(WON_WORDS, text) for text in found if text not in known):
         session.fail(f"the win in the window{when}", str(found))
 
@@ -594,7 +588,7 @@ def shows_the_win(session: SubmissionSession) -> None:
     """Check that a win is announced, even on the last move, and that keys work afterwards."""
     open_student_window(session)
     show_rows(session, WINNING)
-    before = texts(session)
+    before = session.value("screen.texts()", show=False)
     press(session, "Left")
     expect_win(session, set(before))
     press(session, "Down")
@@ -603,7 +597,7 @@ def shows_the_win(session: SubmissionSession) -> None:
     show_rows(session, WON_AND_STUCK, "Left")
     expect_win(session, set(), ", also on the last move")
     if start_again(session):
-        before = texts(session)
+        before = session.value("screen.texts()", show=False)
         show_rows(session, WINNING, "Left")
         expect_win(session, set(before), ", also in a second game")
 

@@ -75,9 +75,8 @@ class Pair:
     @property
     def rare_share(self) -> float:
         """Similarity in percent, ignoring the parts that many students share."""
-        return similarity(
-            self.one.parts.keys() - self.common, self.other.parts.keys() - self.common
-        )
+        one, other = (each.parts.keys() - self.common for each in (self.one, self.other))
+        return similarity(one, other)
 
     def lines(self, program: Program) -> tuple[set[int], set[int]]:
         """Return a program's lines that few programs share, and those that many share."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import secrets
 import shutil
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -52,7 +52,6 @@ HEADERS = {
     "referrer-policy": "same-origin",
     "x-content-type-options": "nosniff",
 }
-View = Callable[[Request], Awaitable[Response]]
 
 
 @dataclass
@@ -250,13 +249,9 @@ class Desk:
     def __init__(self, cache: TermCache, token: str, content: Callable[[str], bytes]) -> None:
         self.cache = cache
         self.base = f"/{token}"
-        styles = [
-            content("css/themes.css"),
-            content("css/base.css"),
-            (PAGES / "desk.css").read_bytes(),
-        ]
+        styles = [content(f"css/{name}.css") for name in ("themes", "base")]
         self.files = {
-            "css/desk.css": b"".join(styles),
+            "css/desk.css": b"".join([*styles, (PAGES / "desk.css").read_bytes()]),
             "icon.svg": content("icons/icon.svg"),
             "desk.js": (PAGES / "desk.js").read_bytes(),
         }
@@ -268,18 +263,6 @@ class Desk:
         """Render a template."""
         text = self.pages.get_template(template).render(**values)
         return Response(text, status, HEADERS, "text/html")
-
-    def routes(self) -> list[Mount]:
-        """Return the routes, whose paths all begin with the token."""
-        views: list[tuple[str, View, str]] = [
-            ("/", self.show_term, "GET"),
-            ("/files/{name:path}", self.show_file, "GET"),
-            ("/{name}/", self.show_class, "GET"),
-            ("/{name}/student", self.show_student, "GET"),
-            ("/{name}/student", self.save, "POST"),
-            ("/{name}/alike", self.show_alike, "GET"),
-        ]
-        return [Mount(self.base, routes=[Route(p, v, methods=[m]) for p, v, m in views])]
 
     async def show_file(self, request: Request) -> Response:
         """Serve a static file."""
@@ -369,9 +352,8 @@ class Desk:
                 self.cache.decide(term, name, marks[at], form)
         except CourseError as error:
             current = form_of(marks[at])
-            if (
-                form.get("seen") != manual.manual_table(self.cache.folder).digest
-            ):  # keep newer entries
+            # If the file has changed, its newer entries are kept.
+            if form.get("seen") != manual.manual_table(self.cache.folder).digest:
                 lines = [*current["comments"].splitlines(), *form.get("comments", "").splitlines()]
                 form |= {key: text for key, text in current.items() if not form.get(key)}
                 form["comments"] = "\n".join(dict.fromkeys(lines))
@@ -403,10 +385,21 @@ class Desk:
 
 
 def make_app(folder: Path, scratch: Path, token: str, content: Callable[[str], bytes]) -> Starlette:
-    """Return the desk's application. The function `content` reads the website's static files."""
+    """Return the desk's application, in which all paths begin with the token.
+
+    The function `content` reads the website's static files.
+    """
     desk = Desk(TermCache(folder, scratch), token, content)
+    routes = [
+        Route("/", desk.show_term),
+        Route("/files/{name:path}", desk.show_file),
+        Route("/{name}/", desk.show_class),
+        Route("/{name}/student", desk.show_student),
+        Route("/{name}/student", desk.save, methods=["POST"]),
+        Route("/{name}/alike", desk.show_alike),
+    ]
     return Starlette(
-        routes=desk.routes(),
+        routes=[Mount(desk.base, routes=routes)],
         middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost"])],
         exception_handlers={HTTPException: desk.show_error, CourseError: desk.show_error},
     )

@@ -12,7 +12,6 @@ import re
 import shutil
 import zipfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
@@ -22,14 +21,7 @@ from py2048 import __version__
 from py2048.core.errors import CourseError, os_errors_as
 from py2048.core.language import ENGLISH, _, use_language
 from py2048.courses import course_names
-from py2048.courses.grading.report import (
-    RunInfo,
-    csv_text,
-    file_names,
-    no_formula,
-    number,
-    render,
-)
+from py2048.courses.grading.report import RunInfo, csv_text, file_names, no_formula, number, render
 from py2048.courses.term.handins import AUTOGRADER, read_autograder
 from py2048.courses.term.manual import Term
 from py2048.courses.term.marks import Mark
@@ -37,22 +29,14 @@ from py2048.courses.term.roster import Roster
 from py2048.courses.term.settings import MANUAL_COLUMNS
 from py2048.courses.term.tables import CsvTable, number_of, read_table, replace_file
 
-
-@dataclass(frozen=True)
-class Export:
-    """Exported files, and students without a row in the platform's table."""
-
-    files: dict[str, bytes]
-    missing: tuple[str, ...] = ()
+Export = tuple[dict[str, bytes], tuple[str, ...]]
+"""Exported files by name, and the students without a row in the platform's table."""
 
 
 def feedback(mark: Mark) -> str:
     """Summarise a mark as text: comments, problems, marks lost in each task, and lateness."""
-    lost = ", ".join(
-        f"task {task.id}: {number(task.earned)} / {number(task.marks)}"
-        for task in mark.tasks
-        if task.status == "failed"
-    )
+    failed = [task for task in mark.tasks if task.status == "failed"]
+    lost = ", ".join(f"task {t.id}: {number(t.earned)} / {number(t.marks)}" for t in failed)
     late = f"{number(mark.days_late)} days late" if mark.days_late else ""
     reason = mark.report.reason if mark.report else ""
     lines = [f"{line}: {text}" for line, text in mark.manual.lines.items()]
@@ -102,7 +86,7 @@ def to_moodle(term: Term, name: str, marks: Sequence[Mark], template: Path | Non
         row[grade] = scaled(mark, table.cell(row, "maximum grade"))
         if words is not None:
             row[words] = feedback(mark)
-    return Export({f"{name}-moodle.csv": table.to_bytes()}, missing)
+    return {f"{name}-moodle.csv": table.to_bytes()}, missing
 
 
 def to_canvas(term: Term, name: str, marks: Sequence[Mark], template: Path | None) -> Export:
@@ -123,7 +107,7 @@ def to_canvas(term: Term, name: str, marks: Sequence[Mark], template: Path | Non
     kept.append(place)
     table.head = [table.head[number] for number in kept]
     table.rows = [[row[number] for number in kept] for row in table.rows]
-    return Export({f"{name}-canvas.csv": table.to_bytes()}, missing)
+    return {f"{name}-canvas.csv": table.to_bytes()}, missing
 
 
 def _canvas_column(table: CsvTable, title: str, name: str) -> int:
@@ -152,10 +136,7 @@ def gradescope_results(mark: Mark, run: RunInfo) -> bytes:
     report, now = mark.report, datetime.now(UTC)
     if report is None or mark.total is None:
         raise CourseError(f"there are no marks: {mark.problem}")  # Gradescope reports the failure
-    seen = {
-        task.id: "after_published" if mark.assignment.hides(task.id, now) else "visible"
-        for task in mark.tasks
-    }
+    hidden = {task.id for task in mark.tasks if mark.assignment.hides(task.id, now)}
     with use_language(report.language):
         lines = [*(report.summary or [_("Graded.")]), *run.missing, feedback(mark)]
     tests = [
@@ -166,7 +147,7 @@ def gradescope_results(mark: Mark, run: RunInfo) -> bytes:
             "name": task.title,
             "number": task.id,
             "output": f"{task.asked}\n\n{lines[0]}" if report.problem else task.text,
-            "visibility": seen[task.id],
+            "visibility": "after_published" if task.id in hidden else "visible",
         }
         for task in mark.tasks
     ]
@@ -175,7 +156,7 @@ def gradescope_results(mark: Mark, run: RunInfo) -> bytes:
         "execution_time": round(report.seconds),
         "output": "\n".join(lines),
         **dict.fromkeys(("output_format", "test_output_format", "test_name_format"), "text"),
-        "visibility": "after_published" if "after_published" in seen.values() else "visible",
+        "visibility": "after_published" if hidden else "visible",
         "stdout_visibility": "hidden",
         "tests": tests,
         "extra_data": {
@@ -216,6 +197,8 @@ def to_classroom50(term: Term, name: str, marks: Sequence[Mark]) -> Export:
                 }
                 for title, earned, most in rows
             ]
+            owner = mark.student.login or mark.student.id
+            place = re.sub(r"[^\w.@+-]+", "-", owner).strip(".") or "-"
             when = mark.hand_in.when.astimezone(UTC)
             tag = f"submit/manual-{when:%Y-%m-%dT%H-%M-%SZ}"
             data = {
@@ -223,20 +206,15 @@ def to_classroom50(term: Term, name: str, marks: Sequence[Mark]) -> Export:
                 "classroom": term.settings.course,
                 "assignment": name,
                 "assignment_type": "group" if mark.assignment.groups else "individual",
-                "owner": mark.student.login or mark.student.id,
+                "owner": owner,
                 **dict.fromkeys(("submission", "commit", "release", "review"), tag),
                 "datetime": f"{when:%Y-%m-%dT%H:%M:%SZ}",
                 "score": sum(int(str(test["score"])) for test in tests),
                 "max-score": sum(int(str(test["max-score"])) for test in tests),
                 "tests": tests,
             }
-            files[f"{name}-classroom50/{_safe(mark)}/result.json"] = _json(data)
-    return Export(files)
-
-
-def _safe(mark: Mark) -> str:
-    assert mark.student
-    return re.sub(r"[^\w.@+-]+", "-", mark.student.login or mark.student.id).strip(".") or "-"
+            files[f"{name}-classroom50/{place}/result.json"] = _json(data)
+    return files, ()
 
 
 def _json(data: Any) -> bytes:
@@ -268,8 +246,6 @@ def write_pages(term: Term, name: str, marks: Sequence[Mark], run: RunInfo, now:
 
 # --- autograders ---
 
-FOLDER = Path(__file__).parent
-
 
 def autograder(folder: Path, name: str, platform: str, wheel: Path | None) -> tuple[str, bytes]:
     """Return the name and content of an autograder: Gradescope's ZIP or Classroom 50's workflow.
@@ -285,7 +261,7 @@ def autograder(folder: Path, name: str, platform: str, wheel: Path | None) -> tu
     package = f"./{wheel.name}" if wheel else f"py2048=={__version__}"
 
     def script(file: str) -> bytes:
-        text = (FOLDER / file).read_text("utf-8")
+        text = Path(__file__).with_name(file).read_text("utf-8")
         return text.replace("@ASSIGNMENT@", name).replace("@PACKAGE@", package).encode()
 
     if platform == "classroom50":

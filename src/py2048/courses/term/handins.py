@@ -199,9 +199,8 @@ class Finder:
         if name in gradescope:
             keys, text = gradescope[name]
             when = _date(text, self.zone)
-            entry = _Entry(name, when=when, time_source="Gradescope", platform=True)
-            entry.owners = {s for key in keys if (s := self.roster.find(key))}
-            return entry
+            owners = {s for key in keys if (s := self.roster.find(key))}
+            return _Entry(name, [], owners, when, "Gradescope", platform=True)
         return self._of_name(name if path.is_dir() else re.sub(r"(\.py\.txt|\.\w+)$", "", name))
 
     def _of_name(self, stem: str) -> _Entry:
@@ -241,9 +240,7 @@ class Finder:
             submission = self.collector.merge(name, read)
             owners = tuple(sorted(entry.owners))
             digest = (submission.files and digest_of(submission).hex()) or entry.name
-            yield HandIn(
-                name, owners, when, time_source, submission, digest=digest, is_vouched=is_vouched
-            )
+            yield HandIn(name, owners, when, time_source, submission, digest, is_vouched)
 
     def _when(self, entry: _Entry, paths: Sequence[Path]) -> tuple[datetime, str, bool]:
         """Return a hand-in's submission time, its source, and whether this source is trusted."""
@@ -335,16 +332,14 @@ def _worded_date(text: str) -> datetime:
 
 @dataclass(frozen=True)
 class Autograder:
-    """The metadata that Gradescope passes to an autograder."""
+    """The metadata that Gradescope passes to an autograder.
+
+    `days_late` is the number of days after the due date, rounded up, without a grace period.
+    """
 
     emails: list[str]
     created: datetime
-    due: datetime
-
-    @property
-    def days_late(self) -> int:
-        """Number of days after the due date, rounded up, without a grace period."""
-        return max(0, math.ceil((self.created - self.due) / timedelta(days=1)))
+    days_late: int
 
 
 def read_autograder(path: Path) -> Autograder | None:
@@ -357,8 +352,9 @@ def read_autograder(path: Path) -> Autograder | None:
         users = data["users"]
         dues = [(user.get("assignment") or data["assignment"])["due_date"] for user in users]
         due = max(map(datetime.fromisoformat, dues or [data["assignment"]["due_date"]]))
-        emails = [user["email"] for user in users]
-        return Autograder(emails, datetime.fromisoformat(data["created_at"]), due)
+        created = datetime.fromisoformat(data["created_at"])
+        days_late = max(0, math.ceil((created - due) / timedelta(days=1)))
+        return Autograder([user["email"] for user in users], created, days_late)
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         return None
 

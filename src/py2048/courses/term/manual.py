@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 
-from py2048.core.errors import CourseError, did_you_mean
+from py2048.core.errors import CourseError, unknown
 from py2048.courses import get_course
 from py2048.courses.grading.report import no_formula, number
 from py2048.courses.grading.tasks import Grading
@@ -89,7 +89,7 @@ def parse_marks(assignment: Assignment, item: str, marks: str) -> Fraction:
     most |= {name: Fraction(str(value)) for name, value in assignment.rubric.items()}
     known = {*most, "total", "late", "attempt"}
     if item not in known:
-        raise CourseError(f"there is no item {item!r}{did_you_mean(item, known)}")
+        raise CourseError(f"there is no item {unknown(item, known)}")
     try:
         value = Fraction(number_of(marks))
     except (ValueError, ZeroDivisionError):

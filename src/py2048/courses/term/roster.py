@@ -92,7 +92,8 @@ class Roster:
             for key in (student.id, student.email, student.login):
                 self._add(key.lower(), student)
             first, _, last = student.name.rpartition(" ")
-            for name in (student.name, last + first, *_reordered(student.name)):
+            surname, _, given = student.name.partition(",")
+            for name in (student.name, last + first, given + surname):
                 self._add(f"name:{name_key(name)}", student)
             if student.group:
                 self.keys.setdefault(f"group:{student.group.lower()}", set()).add(student)
@@ -134,9 +135,3 @@ class Roster:
             keys.append(f"moodle:{participant[0]}")
         name = name_key(table.cell(row, "student", *NAMES))
         return self.find(*filter(None, keys), *([f"name:{name}"] if name else []))
-
-
-def _reordered(name: str) -> list[str]:
-    """Return ``Ann Smith`` for ``Smith, Ann``, or an empty list for a name without a comma."""
-    last, comma, first = name.partition(",")
-    return [first + last] if comma else []

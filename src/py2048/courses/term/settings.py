@@ -17,7 +17,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from py2048.core.data import convert, read_toml
-from py2048.core.errors import CourseError, did_you_mean, os_errors_as
+from py2048.core.errors import CourseError, did_you_mean, os_errors_as, unknown
 from py2048.courses import course_names, get_course, write_new
 from py2048.courses.term.tables import replace_file
 
@@ -124,10 +124,8 @@ def _check(settings: TermSettings, path: Path) -> None:
         for key, known in (("tasks", ids), ("hidden_tasks", ids | {"all"})):
             for id_ in getattr(assignment, key):
                 if id_ not in known:
-                    near = did_you_mean(id_, known)
-                    raise CourseError(
-                        f"{path}: assignments.{name}.{key}: there is no task {id_!r}{near}"
-                    )
+                    what = f"there is no task {unknown(id_, known)}"
+                    raise CourseError(f"{path}: assignments.{name}.{key}: {what}")
         if taken := (ids | {"total", "late", "attempt"}) & assignment.rubric.keys():
             word = min(taken)
             raise CourseError(f"{path}: assignments.{name}.rubric.{word}: this name is reserved")

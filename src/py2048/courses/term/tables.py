@@ -163,11 +163,9 @@ class WrittenFiles:
     def refuse_changed(self, name: str) -> None:
         """Raise `CourseError` if a file was edited after it was written."""
         path = self.folder / name
-        if (
-            not self.force
-            and path.exists()
-            and self.digests.get(name) != _digest(path.read_bytes())
-        ):
+        if self.force or not path.exists():
+            return
+        if self.digests.get(name) != _digest(path.read_bytes()):
             raise CourseError(
                 f"{str(path)!r} was edited by hand and is not overwritten: move it away, or "
                 "replace it with --force"

@@ -51,8 +51,6 @@ if TYPE_CHECKING:
     from types import CodeType, FrameType
     from typing import Any, TypeVar
 
-    from .tk import TkControl
-
     Value = TypeVar("Value")
     Message = dict[str, Any]  # A request or a reply.
     Names = dict[str, Any]  # A namespace.
@@ -297,7 +295,6 @@ class Agent:
         self.keyboard = terminal.ScriptedInput()
         self.random = terminal.take_over_random()
         self.clock = terminal.VirtualClock(self.wait)
-        self.windows: TkControl | None = None
         for name in IMPLICIT_MODULES.split():
             __import__(name)
 
@@ -306,8 +303,7 @@ class Agent:
         if self.config["gui"]:
             from .tk import TkControl, TkUser
 
-            self.windows = TkControl(self.clock)
-            self.helpers["screen"] = TkUser(self.windows)
+            self.helpers["screen"] = TkUser(TkControl(self.clock))
         sys.stdout = sys.__stdout__ = self.output  # type: ignore[assignment,misc]
         sys.stderr = sys.__stderr__ = self.errors  # type: ignore[assignment,misc]
         sys.stdin = sys.__stdin__ = self.keyboard  # type: ignore[assignment,misc]
@@ -382,11 +378,7 @@ class Agent:
         builtins.__dict__.update(self.builtins)
         sys.setrecursionlimit(self.depth)
         self.errors.take()
-        common = {
-            "state": "done",
-            "output": self.output.take(),
-            "asked": self.keyboard.asked,
-        }
+        common = {"state": "done", "output": self.output.take(), "asked": self.keyboard.asked}
         data = encode_report({**common, **facts}).encode("ascii")
         data = len(data).to_bytes(4, "big") + data
         while data:
@@ -452,12 +444,8 @@ class Agent:
             code, loops = one.f_code, []
             with suppress(OSError, SyntaxError, ValueError), open(code.co_filename, "rb") as file:
                 loops = [n for n in ast.walk(ast.parse(file.read())) if isinstance(n, LOOPS)]
-            around = [
-                loop.lineno
-                for loop in loops
-                if loop.lineno <= one.f_lineno <= (loop.end_lineno or 0)
-            ]
-            if inside := [line for line in around if line >= code.co_firstlineno]:
+            around = [n for n in loops if n.lineno <= one.f_lineno <= (n.end_lineno or 0)]
+            if inside := [n.lineno for n in around if n.lineno >= code.co_firstlineno]:
                 return {**overrun, "file": self._own_file(code), "line": min(inside)}
         return overrun
 

@@ -271,10 +271,9 @@ class TkControl:
             return answer.lower()
         if answer is None:
             return "cancel"
-        agreed, refused = (
-            ("yes", "no") if "yes" in form else (form.removesuffix("cancel"), "cancel")
-        )
-        return agreed if answer else refused
+        if "yes" in form:
+            return "yes" if answer else "no"
+        return form.removesuffix("cancel") if answer else "cancel"
 
 
 IDLE_REQUESTS = 1  # Number of display requests that `update` sends if nothing was drawn.
