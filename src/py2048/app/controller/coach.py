@@ -151,7 +151,7 @@ class Coach:
         elif judge is None or judge.rules != rules:
             judge = self._judge = yield from ready_judge(rules)
         for at in moves:
-            yield judge.review_move(at.board, at.score, at.played, ply=at.ply)
+            yield judge.review_move(at)
 
     def _receive(self, result: MoveReview | Compiling | Failure) -> None:
         """Handle a judged move, a progress report or a failure. Ignore stale results."""

@@ -18,7 +18,7 @@ from py2048.players import Unit
 from py2048.review import MoveReview, Review
 from py2048.review.levels import goal_of, parse_level
 from py2048.review.mistakes import FIRST_BOX, LAST_BOX, interval, next_box
-from py2048.review.moves import Basis, move_review
+from py2048.review.moves import Basis, Position, move_review
 from py2048.review.puzzles import Puzzle, Rating, kind_of_theme, puzzles
 from py2048.review.reasons import ReasonKind
 
@@ -75,8 +75,8 @@ class Exercise:
 
     def graded(self, direction: Direction) -> MoveReview:
         """Grade a legal direction by comparing its value with that of the best direction."""
-        score, basis = self.saved.score, Basis(self.saved.source)
-        move = move_review(1, self.board, score, direction, self.values, 0.0, self.unit, basis)
+        at = Position(1, self.board, self.saved.score, direction)
+        move = move_review(at, self.values, self.unit, Basis(self.saved.source))
         word, _space, text = self.saved.source.partition(" ")
         level = parse_level(text) if word == LEVEL_SOURCE else None
         if level is None:
