@@ -115,8 +115,8 @@ def test_a_typical_line_follows_the_rules():
     (board,) = some_boards(CLASSIC, 1)
     assert Reason(ReasonKind.CORNER, {"played": 60, "best": 20, "tile": 64.0}, 9.0).tile == 64
     for direction in board.legal_directions():
-        line = typical_line(CLASSIC, board, direction, LEVELS[1])
-        assert line == typical_line(CLASSIC, board, direction, LEVELS[1])
+        line, again = (typical_line(CLASSIC, board, direction, LEVELS[1]) for _ in range(2))
+        assert line == again
         assert line[0].direction is direction
         for before, turn in zip([board, *(each.board for each in line)], line, strict=False):
             assert turn.slide == before.slide(turn.direction)

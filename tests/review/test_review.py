@@ -138,8 +138,7 @@ def test_random_keys_have_no_accuracy(seed):
     """Playing every legal direction once on each board has accuracy 0."""
     judge, moves = exact(RULES), []
     for board, *_ in played(RULES, seed).record().replayed[:-1]:
-        places = (Position(1, board, 0, each) for each in board.legal_directions())
-        moves += map(judge.review_move, places)
+        moves += [judge.review_move(Position(1, board, 0, d)) for d in board.legal_directions()]
     assert accuracy_of_moves(moves) == pytest.approx(0 if any(m.stake for m in moves) else 100)
     assert max(move.accuracy for move in moves) == 100
 
