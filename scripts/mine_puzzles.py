@@ -253,8 +253,7 @@ def judged(puzzle: Puzzle) -> Puzzle | None:
     share = misjudgement(puzzle.rules, CASUAL.slip)
     chance = np.clip(chance_to_find(values, puzzle.best, share), MIN_CHANCE, 1 - MIN_CHANCE)
     tempting = max(set(values) - {puzzle.best}, key=values.__getitem__)
-    at = Position(1, puzzle.board, played=tempting)
-    move = level_judge(puzzle.rules, PRACTISED).review_move(at)
+    move = level_judge(puzzle.rules, PRACTISED).review_move(Position(1, puzzle.board, 0, tempting))
     loss = move.values[move.best] - move.values[puzzle.best]
     if grade_for(loss, move.errors[puzzle.best]).is_mistake:
         print(f"{move.best} is better in {line_of(puzzle)}", file=sys.stderr)

@@ -126,6 +126,5 @@ def test_the_first_move_also_scores_the_start_where_the_sum_is_the_score(unit, v
 def test_where_the_goal_is_reached_every_move_is_best():
     """A judge that rates no move any more finds no loss."""
     judge = FixedJudge("classic", {}, CHANCE)
-    at = Position(1, Board.parse("2 . . . / . . . . / . . . . / . . . 2"), 0, UP)
-    move = judge.review_move(at)
+    move = judge.review_move(Position(1, Board.parse("2 . / . 2"), 0, UP))
     assert (move.share, move.best, len(move.values)) == (0.0, UP, 4)

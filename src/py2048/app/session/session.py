@@ -352,19 +352,22 @@ class Session:
         self._events.append(events.Hinted(hint))
         return self._take_events()
 
-    def count_help(self) -> None:
+    def count_help(self) -> bool:
         """Count all advice shown for this position as one hint.
 
         The first hint marks the game as assisted and is saved immediately. Later hints are saved
         together with the next turn.
+
+        Returns:
+            Whether the category of the game has changed.
         """
-        if self._counted_hint[0] == self.version:
-            return
-        self._counted_hint = self.version, ""
         before = self.category
-        self._current.count_hint()
-        if self.category != before:
-            self._save()
+        if self._counted_hint[0] != self.version:
+            self._counted_hint = self.version, ""
+            self._current.count_hint()
+            if self.category != before:
+                self._save()
+        return self.category != before
 
     def play_hint(self, hint: Hint) -> tuple[Event, ...]:
         """Play the move of a hint and return the events of `move`. Ignore a stale hint.
