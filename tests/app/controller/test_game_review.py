@@ -261,7 +261,7 @@ def test_another_level_judges_the_game_again(monkeypatch):
 def test_the_coach_speaks_only_for_mistakes_and_new_tiles(monkeypatch):
     """Inaccuracies and good moves get no comment; a new largest tile names the next goal."""
     judged = {move.ply: move for move in leveled_review().moves}
-    judge = Mock(review_move=lambda *_, ply: judged[ply])
+    judge = Mock(review_move=lambda at: judged[at.ply])
     monkeypatch.setattr("py2048.review.coaching.level_judge", lambda *_: judge)
     session = Session()
     session.start_from(known_record(), 0)
