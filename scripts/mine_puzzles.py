@@ -59,7 +59,7 @@ from py2048.players.searching import network_for
 from py2048.players.solving import find_ending
 from py2048.review.coaching import grade_for, level_judge
 from py2048.review.levels import LEVELS
-from py2048.review.moves import Grade, grade_of
+from py2048.review.moves import Grade, Position, grade_of
 from py2048.review.puzzles import NOTHING, PACK, RANKS, Puzzle, puzzles
 from py2048.review.simulation import evaluation_of, misjudgement
 
@@ -253,7 +253,7 @@ def judged(puzzle: Puzzle) -> Puzzle | None:
     share = misjudgement(puzzle.rules, CASUAL.slip)
     chance = np.clip(chance_to_find(values, puzzle.best, share), MIN_CHANCE, 1 - MIN_CHANCE)
     tempting = max(set(values) - {puzzle.best}, key=values.__getitem__)
-    move = level_judge(puzzle.rules, PRACTISED).review_move(puzzle.board, 0, tempting)
+    move = level_judge(puzzle.rules, PRACTISED).review_move(Position(1, puzzle.board, 0, tempting))
     loss = move.values[move.best] - move.values[puzzle.best]
     if grade_for(loss, move.errors[puzzle.best]).is_mistake:
         print(f"{move.best} is better in {line_of(puzzle)}", file=sys.stderr)

@@ -15,7 +15,7 @@ from py2048.players import Chance, Meaning, Unit, make_player
 from py2048.presentation import hints
 from py2048.review import Grade
 from py2048.review.levels import Goals
-from py2048.review.moves import Basis, move_review
+from py2048.review.moves import Basis, Position, move_review
 
 POINTS = Meaning(Unit.POINTS, "ntuple")
 HINT = Hint(
@@ -86,7 +86,7 @@ def judged(**changes: Any) -> Hint:
     """Return a hint judged for a level."""
     board = Board.parse("256 4 . 2/8 . . ./. . . ./. . . .")
     values = {Direction.DOWN: 0.48, Direction.LEFT: 0.62, Direction.RIGHT: 0.1}
-    move = move_review(*(1, board, 0, Direction.LEFT, values, 0.0, Unit.CHANCE, Basis("playouts")))
+    move = move_review(Position(1, board), values, Unit.CHANCE, Basis("playouts"))
     move = replace(move, goal=Goals(512, 1024), **changes)
     return Hint(Direction.LEFT, values, "playouts", 1, Meaning(Unit.CHANCE), judged=move)
 

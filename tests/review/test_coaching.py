@@ -111,13 +111,13 @@ def test_a_review_extends_the_games_of_a_hint():
 def test_values_are_chances_with_errors():
     """A merge of the largest tiles is better for a casual player than to leave it for later."""
     judge = level_judge(CLASSIC, CASUAL)
-    move = judge.review_move(MERGES, 0)
+    move = judge.review_move(Position(1, MERGES))
     assert move.played is move.best
     assert (move.grade, move.loss, move.errors[move.best]) == (Grade.BEST, 0.0, 0.0)
     assert all(0 <= move.next_values[each] <= move.values[each] <= 1 for each in move.values)
     assert move.goal is not None
     assert move.goal.tile > MERGES.max_tile
-    played = judge.review_move(MERGES, 0, Direction.RIGHT)
+    played = judge.review_move(Position(1, MERGES, 0, Direction.RIGHT))
     assert played.values == move.values
     assert played.loss in (0.0, round(move.values[move.best] - move.values[Direction.RIGHT], 6))
 
@@ -167,5 +167,5 @@ def test_an_illegal_move_is_not_judged():
     """The error names it."""
     with pytest.raises(PlayerError, match="up is not a legal move"):
         level_judge(CLASSIC, CASUAL).review_move(
-            Board.parse("2 4 . / . . . / . . ."), 0, Direction.UP
+            Position(1, Board.parse("2 4 . / . . . / . . ."), 0, Direction.UP)
         )

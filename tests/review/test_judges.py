@@ -12,6 +12,7 @@ from py2048.core.game import Turn
 from py2048.core.game.turn import Spawn, possible_cells
 from py2048.players.solving import Formation, build_table, find_ending, tables
 from py2048.review import Grade, Judge, judge_for, judges, review
+from py2048.review.moves import Position
 
 LUCKY = (
     "ist:size=2x3",
@@ -30,7 +31,7 @@ def mean_luck(judge: Judge, board: Board) -> float:
     for tile, chance in judge.rules.spawn_weights.pairs:
         for cell in cells:
             turn = Turn(slide.direction, slide, Spawn(tile, cell))
-            found = judge.review_move(board, board.sum, slide.direction, turn)
+            found = judge.review_move(Position(1, board, board.sum, slide.direction), turn)
             total += float(chance) / len(cells) * found.luck
     return total
 
@@ -87,23 +88,23 @@ def test_a_table_of_endings_decides_where_it_knows_the_board(monkeypatch, tmp_pa
     board = Board.parse("2 . 4 1024 / . . 2 4096 / 64 128 256 8192 / 16384 32768 65536 131072")
     chances = table.move_chances(board)
     worst = min(chances, key=chances.__getitem__)
-    judge = judge_for(get_rules("classic"), "heuristic:depth=1")
+    judge, at = judge_for(get_rules("classic"), "heuristic:depth=1"), Position(1, board, 0, worst)
     most = max(chances.values())
     monkeypatch.setattr(tables, "MIN_CHANCE", 0.0)
     monkeypatch.setattr(judges, "MIN_TABLE_CHANCE", most + 0.01)
-    assert judge.review_move(board, 0, worst).source == "heuristic:depth=1"
+    assert judge.review_move(at).source == "heuristic:depth=1"
     monkeypatch.setattr(judges, "MIN_TABLE_CHANCE", most - 0.01)
-    found = judge.review_move(board, 0, worst)
+    found = judge.review_move(at)
     assert (found.source, found.chances) == ("wide-32", chances)
     assert found.share == pytest.approx(1 - chances[worst] / most, abs=1e-6)
     assert found.loss == pytest.approx(found.share * found.values[found.best], rel=1e-4)
     assert found.grade is Grade.BLUNDER
     elsewhere = Board.parse("2 2 . . / . 4 . . / . . . . / . . . .")
-    other = judge.review_move(elsewhere, 0, Direction.DOWN)
+    other = judge.review_move(Position(1, elsewhere, 0, Direction.DOWN))
     assert (other.source, dict(other.chances)) == ("heuristic:depth=1", {})
     sure = find_ending(board, judge.rules)._replace(chances=dict.fromkeys(chances, 1.0))
     monkeypatch.setattr(judges, "find_ending", lambda *_: sure)  # it ranks no move
-    assert judge.review_move(board, 0, worst).source == "heuristic:depth=1"
+    assert judge.review_move(at).source == "heuristic:depth=1"
 
 
 @pytest.mark.parametrize(

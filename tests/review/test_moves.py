@@ -7,7 +7,8 @@ import pytest
 from py2048 import Board, Direction, Game, get_rules
 from py2048.core.errors import PlayerError
 from py2048.players import Unit
-from py2048.review.moves import Basis, Grade, Judge, MoveReview, accuracy_of, grade_of, move_review
+from py2048.review import Grade, Judge, MoveReview
+from py2048.review.moves import Basis, Position, accuracy_of, grade_of, move_review
 
 UP, DOWN, LEFT, RIGHT = Direction
 POINTS, CHANCE, RATING = Unit.POINTS, Unit.CHANCE, Unit.RATING
@@ -19,7 +20,7 @@ def graded(
 ) -> MoveReview:
     """Return the review of playing up instead of down."""
     board = Board.parse("2 . / . 2")
-    return move_review(7, board, score, UP, {UP: up, DOWN: down}, 0.0, unit, basis)
+    return move_review(Position(7, board, score, UP), {UP: up, DOWN: down}, unit, basis)
 
 
 @pytest.mark.parametrize(
@@ -108,10 +109,10 @@ def test_only_a_legal_turn_has_luck():
     board = game.board
     for direction, luck in ((UP, 0.0), (LEFT, 5.0)):
         game.attempt(direction)
-        assert judge.review_move(board, 0, direction, game.last_turn).luck == luck
-    assert judge.review_move(board, 0, LEFT).luck == 0.0
+        assert judge.review_move(Position(1, board, 0, direction), game.last_turn).luck == luck
+    assert judge.review_move(Position(1, board, 0, LEFT)).luck == 0.0
     with pytest.raises(PlayerError, match="down is not a legal move"):
-        judge.review_move(board, 0, DOWN)
+        judge.review_move(Position(1, board, 0, DOWN))
 
 
 @pytest.mark.parametrize(("unit", "value"), [(POINTS, 16.0), (CHANCE, 10.0)])
@@ -119,11 +120,11 @@ def test_the_first_move_also_scores_the_start_where_the_sum_is_the_score(unit, v
     """Points that the board has and the score has not are still to come; chances are unaffected."""
     judge = FixedJudge("qsan_qarut", {LEFT: 10.0}, unit)
     board = Board.parse("4 4 . . / . . . . / . . . . / . . . .")
-    assert judge.review_move(board, 2, LEFT).values == {LEFT: value}
+    assert judge.review_move(Position(1, board, 2, LEFT)).values == {LEFT: value}
 
 
 def test_where_the_goal_is_reached_every_move_is_best():
     """A judge that rates no move any more finds no loss."""
     judge = FixedJudge("classic", {}, CHANCE)
-    move = judge.review_move(Board.parse("2 . . . / . . . . / . . . . / . . . 2"), 0, UP)
+    move = judge.review_move(Position(1, Board.parse("2 . / . 2"), 0, UP))
     assert (move.share, move.best, len(move.values)) == (0.0, UP, 4)

@@ -113,13 +113,12 @@ def test_words_are_those_of_the_page():
 def test_a_typical_line_follows_the_rules():
     """It starts with the move explained, and every board is a slide and a spawn after the last."""
     (board,) = some_boards(CLASSIC, 1)
-    reason = Reason(ReasonKind.CORNER, {"played": 60, "best": 20, "per": 100, "tile": 64}, 9.0)
+    assert Reason(ReasonKind.CORNER, {"played": 60, "best": 20, "tile": 64.0}, 9.0).tile == 64
     for direction in board.legal_directions():
-        line = typical_line(CLASSIC, board, direction, LEVELS[1], reason)
-        assert line == typical_line(CLASSIC, board, direction, LEVELS[1], reason)
-        assert (line.directions[0], line.boards[0], line.fear) == (direction, board, 64)
-        assert len(line.boards) == len(line.directions) + 1
-        for before, move, after in zip(line.boards, line.directions, line.boards[1:], strict=False):
-            slid = before.slide(move).board
-            cells = zip(sum(slid.rows, ()), sum(after.rows, ()), strict=True)
+        line, again = (typical_line(CLASSIC, board, direction, LEVELS[1]) for _ in range(2))
+        assert line == again
+        assert line[0].direction is direction
+        for before, turn in zip([board, *(each.board for each in line)], line, strict=False):
+            assert turn.slide == before.slide(turn.direction)
+            cells = zip(sum(turn.slide.board.rows, ()), sum(turn.board.rows, ()), strict=True)
             assert sum(one != other for one, other in cells) == 1

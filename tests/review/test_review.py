@@ -24,7 +24,7 @@ from py2048.presentation.words import describe_review
 from py2048.review import Grade, judge_for, review
 from py2048.review.games import Review, accuracy_of_moves, judging_player
 from py2048.review.judges import ExactJudge
-from py2048.review.moves import Basis, move_review
+from py2048.review.moves import Basis, Position, move_review
 from py2048.review.reasons import Reason, ReasonKind
 
 RULES = "classic:size=2x3"
@@ -138,7 +138,7 @@ def test_random_keys_have_no_accuracy(seed):
     """Playing every legal direction once on each board has accuracy 0."""
     judge, moves = exact(RULES), []
     for board, *_ in played(RULES, seed).record().replayed[:-1]:
-        moves += [judge.review_move(board, 0, each) for each in board.legal_directions()]
+        moves += [judge.review_move(Position(1, board, 0, d)) for d in board.legal_directions()]
     assert accuracy_of_moves(moves) == pytest.approx(0 if any(m.stake for m in moves) else 100)
     assert max(move.accuracy for move in moves) == 100
 
@@ -201,9 +201,9 @@ def test_the_ten_worst_mistakes_are_moments():
     losses = [30.0, 0.0, 20.0, 60.0, 10.0, 50.0, 40.0, 21.0, 22.0, 23.0, 24.0, 25.0]
     moves = [
         move_review(
-            *(ply, Board.parse("2 . / . 2"), 0, Direction.UP),
-            *(values | {Direction.UP: 100.0 - loss}, 3.0 if ply == 1 else -4.0 * (ply == 2)),
-            *(Unit.RATING, Basis("search")),
+            Position(ply, Board.parse("2 . / . 2"), 0, Direction.UP),
+            *(values | {Direction.UP: 100.0 - loss}, Unit.RATING, Basis("search")),
+            3.0 if ply == 1 else -4.0 * (ply == 2),
         )
         for ply, loss in enumerate(losses, 1)
     ]

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from py2048.core.board import Board
 from py2048.core.errors import Py2048Error
 from py2048.envs.options import known_word
 
@@ -123,10 +124,8 @@ class Screen:
 
 def text_of(board: NDArray[np.uint8], score: int) -> str:
     """Return the score and the board as lines of text."""
-    tiles = [[str(1 << int(e)) if e else "." for e in row] for row in board]
-    width = max(len(tile) for row in tiles for tile in row)
-    lines = [" ".join(tile.rjust(width) for tile in row) for row in tiles]
-    return "\n".join([f"score {score}", *lines]) + "\n"
+    tiles = Board([[1 << int(e) if e else 0 for e in row] for row in board])
+    return f"score {score}\n{tiles}\n"
 
 
 def picture_of(board: NDArray[np.uint8], score: int) -> Image.Image:

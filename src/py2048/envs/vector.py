@@ -181,14 +181,13 @@ class ShownBatch(BatchGames):
         threads: int | None,
         reset: str,
         limit: int | None,
-        space: spaces.Box,
         device: str,
         rules: Rules,
     ) -> None:
         super().__init__(rules, n, threads=threads, reset=reset, device=device)
         padded, has_last = len(self._state.rewards), reset == "same_step"
         penalty = options.penalty if options.custom_reward is None else 0.0
-        self._penalty = penalty
+        self._penalty, space = penalty, space_of(options)
         layout = Layout(n, padded, space.shape, space.dtype, has_last, penalty)
         self._frames = FramePool(layout)
         orders = self._orders
@@ -405,7 +404,6 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
             workers,
             self.autoreset_mode.name.lower(),
             None if limit is None else count_of(limit, "max_episode_steps"),
-            self.single_observation_space,
             known_word(device, "device", DEVICES),
         )
         self._batch = self._batch_of(self.rules)
@@ -494,7 +492,7 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
         restarts = self.autoreset_mode is AutoresetMode.SAME_STEP and ended
         over = shown.terminated | shown.truncated if restarts else None
         if before is not None:
-            self._reward(*before, over, shown)
+            self._reward(before, over, shown)
         if over is not None:
             info |= _last_info(last(), over)
         return observations, shown.rewards, shown.terminated, shown.truncated, info
@@ -602,22 +600,22 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
         """Return outputs as observations and infos."""
         return shown.observations, {"action_mask": shown.masks, "score": shown.scores}
 
-    def _reward(
-        self,
-        before: NDArray[np.uint8],
-        waited: Flags,
-        moves: NDArray[np.int64],
-        over: Flags | None,
-        shown: Shown,
-    ) -> None:
-        """Replace the points with the rewards of the user's function."""
+    def _reward(self, before: tuple[Array, Flags, Array], over: Flags | None, shown: Shown) -> None:
+        """Replace the points with the rewards of the user's function.
+
+        Args:
+            before: The boards before the step, which episodes waited, and the moves.
+            over: Which episodes ended and have restarted, or None.
+            shown: The outputs of the step.
+        """
+        boards, waited, moves = before
         reward, illegal = self._options.custom_reward, self._batch.illegal
         assert reward is not None
         after = self._batch.observe()
         if over is not None:
             after[over] = self._batch.last_boards[over]
         points, terminated = shown.rewards.copy(), shown.terminated.copy()
-        shown.rewards[:] = reward(Transition(before, moves, after, points, ~illegal, terminated))
+        shown.rewards[:] = reward(Transition(boards, moves, after, points, ~illegal, terminated))
         shown.rewards[:] += self._options.penalty * illegal
         shown.rewards[waited] = 0.0
 

@@ -79,11 +79,11 @@ def ranked(move: MoveReview) -> list[Direction]:
     return sorted(move.values, key=lambda each: (each is not move.best, -move.values[each]))
 
 
-def rows_of(move: MoveReview, unit: Unit, *, played: Direction | None = None) -> list[DirectionRow]:
+def rows_of(move: MoveReview, unit: Unit) -> list[DirectionRow]:
     """Return a row for each legal direction of a judged position, best first."""
     if move.goal is None:
-        return direction_rows(move.values, move.best, unit, played)
-    return direction_rows(move.values, move.best, Unit.CHANCE, played, move.errors)
+        return direction_rows(move.values, move.best, unit, move.played)
+    return direction_rows(move.values, move.best, Unit.CHANCE, move.played, move.errors)
 
 
 def direction_rows(

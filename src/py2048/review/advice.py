@@ -19,6 +19,7 @@ from py2048.core.game import Game, Record
 from py2048.core.rules import Rules
 from py2048.players import Meaning, Player, Unit, meaning_of
 from py2048.review import Judge, MoveReview, Review, judge_for, judging_player
+from py2048.review.moves import Position
 
 if TYPE_CHECKING:
     from py2048.engine.jit.progress import Compiling
@@ -101,7 +102,8 @@ class PositionSnapshot:
         """
         from py2048.review.coaching import level_judge
 
-        move = level_judge(self.rules, level).review_move(self.board, self.score, ply=self.ply)
+        at = Position(self.ply, self.board, self.score)
+        move = level_judge(self.rules, level).review_move(at)
         return Hint(
             *(move.best, move.values, move.source, self.version, Meaning(Unit.CHANCE)),
             position=self,

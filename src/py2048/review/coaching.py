@@ -358,25 +358,17 @@ class LevelJudge(Judge):
 
     def rate(self, board: Board) -> Mapping[Direction, float]:
         """Return the chance of reaching the goal after each legal move."""
-        return self.review_move(board, 0).values if board.can_move() else {}
+        return self.review_move(Position(1, board)).values if board.can_move() else {}
 
-    def review_move(
-        self,
-        board: Board,
-        score: int,
-        played: Direction | None = None,
-        turn: Turn | None = None,  # noqa: ARG002
-        *,
-        ply: int = 1,
-    ) -> MoveReview:
-        """Review a move, by default the best move.
+    def review_move(self, at: Position, turn: Turn | None = None) -> MoveReview:  # noqa: ARG002
+        """Review the move that was played in a position, by default the best move.
 
         Raises:
             PlayerError: If the move is illegal.
         """
-        if played not in (None, *board.legal_directions()):
-            raise PlayerError(f"{played} is not a legal move to review")
-        return self.judge(Position(ply, board, score, played)).review()
+        if at.played not in (None, *at.board.legal_directions()):
+            raise PlayerError(f"{at.played} is not a legal move to review")
+        return self.judge(at).review()
 
     def judge(self, position: Position) -> Judgement:
         """Judge a single position, spending `HINT_SHARE` of the budget."""

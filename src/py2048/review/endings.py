@@ -12,7 +12,7 @@ from py2048.core.rng import checked_seed, derive_seed
 from py2048.players import Unit
 from py2048.players.solving.formations import CELLS, SIDE
 from py2048.players.solving.tables import EndingTable
-from py2048.review.moves import Basis, MoveReview, move_review
+from py2048.review.moves import Basis, MoveReview, Position, move_review
 
 CHANCE_RANGE = 0.5, 0.95
 """Range of winning chances that make an ending worth practising."""
@@ -85,11 +85,11 @@ class EndingPractice:
             IllegalMoveError: If the direction is illegal. Illegal directions do not change the
                 game.
         """
-        board, score = self.game.board, self.game.score
-        values = self.table.move_chances(board)
-        self.game.play(direction)
-        basis = Basis(self.table.name)
-        move = move_review(self.game.ply, board, score, direction, values, 0.0, Unit.CHANCE, basis)
+        game = self.game
+        at = Position(game.ply + 1, game.board, game.score, direction)
+        values = self.table.move_chances(at.board)
+        game.play(direction)
+        move = move_review(at, values, Unit.CHANCE, Basis(self.table.name))
         self.kept *= 1 - move.share
         return move
 

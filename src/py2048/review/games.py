@@ -287,29 +287,18 @@ def review(record: Record, judge: Judge | Player | str | None = None) -> Review:
         judge: A `Judge`, a player or a player spec. Defaults to the best judge for the rules.
 
     Raises:
-        PlayerError: If the judge does not exist or cannot evaluate the game.
-        RecordError: If a turn in the record breaks the rules.
-    """
-    judge = chosen_judge(record, judge)
-    return Review.of(record, judge, judge.reviews(record))
-
-
-def chosen_judge(record: Record, judge: Judge | Player | str | None) -> Judge:
-    """Return the judge for a record.
-
-    Raises:
-        PlayerError: If the judge does not exist or has different rules.
-        RecordError: If `record` is not a record.
+        PlayerError: If the judge does not exist, has different rules or cannot evaluate the game.
+        RecordError: If `record` is not a record, or a turn in the record breaks the rules.
     """
     check_kind(record, Record, RecordError, "a record: Record.load reads one from a file")
     if judge is None or isinstance(judge, str):
-        return judge_for(record.rules, judge or "", record.start)
-    if isinstance(judge, Player):
-        return judge_by(record.rules, judge)
+        judge = judge_for(record.rules, judge or "", record.start)
+    elif isinstance(judge, Player):
+        judge = judge_by(record.rules, judge)
     check_kind(judge, Judge, PlayerError, "a judge: give a player such as expectimax:depth=2")
     if judge.rules != record.rules:
         raise PlayerError(f"the judge is for {judge.rules}, the record for {record.rules}")
-    return judge
+    return Review.of(record, judge, judge.reviews(record))
 
 
 # --- which judge ---------------------------------------------------------------------------------

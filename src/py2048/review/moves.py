@@ -202,29 +202,23 @@ def _by_name(values: Mapping[Direction, float]) -> dict[str, float]:
 
 
 def move_review(
-    ply: int,
-    board: Board,
-    score: int,
-    played: Direction,
-    values: Mapping[Direction, float],
-    luck: float,
-    unit: Unit,
-    basis: Basis,
+    at: Position, values: Mapping[Direction, float], unit: Unit, basis: Basis, luck: float = 0.0
 ) -> MoveReview:
-    """Review a move, given the values of all legal directions."""
+    """Review a move, by default the best move, given the values of all legal directions."""
     if chances := basis.chances:
         top, most = max(values.values()), max(chances.values())
         values = {direction: top * chance / most for direction, chance in chances.items()}
     top = max(values.values())
     grain = _grain(top, EXACT_DIGITS if basis.is_exact else DIGITS)
     # Losses in points are relative to the expected final score.
-    whole = top + max(score, 0) if unit is Unit.POINTS and not chances else top
+    whole = top + max(at.score, 0) if unit is Unit.POINTS and not chances else top
     losses = {direction: _rounded(top - value, grain) for direction, value in values.items()}
     shares = {direction: _share(loss, whole) for direction, loss in losses.items()}
-    best, share = max(values, key=values.__getitem__), shares[played]
-    stake = round(fmean(shares.values()), DIGITS)
+    best = max(values, key=values.__getitem__)
+    played = at.played or best
+    share, stake = shares[played], round(fmean(shares.values()), DIGITS)
     return MoveReview(
-        *(ply, board, score, played, best if losses[played] else played, values),
+        *(at.ply, at.board, at.score, played, best if losses[played] else played, values),
         *(losses[played], share, stake, accuracy_of(share, stake), grade_of(share)),
         *(luck, basis.source, dict(chances)),  # a mapping proxy cannot be pickled
     )
@@ -292,42 +286,31 @@ class Judge(ABC):
         """Return the source of the values on a board."""
         return Basis(self.name, is_exact=self.is_exact)
 
-    def review_move(
-        self,
-        board: Board,
-        score: int,
-        played: Direction | None = None,
-        turn: Turn | None = None,
-        *,
-        ply: int = 1,
-    ) -> MoveReview:
-        """Review a move, by default the best move.
+    def review_move(self, at: Position, turn: Turn | None = None) -> MoveReview:
+        """Review the move that was played in a position, by default the best move.
 
         Args:
-            board: Board before the move.
-            score: Score before the move.
-            played: A legal direction.
+            at: The position.
             turn: The turn played, which is needed to compute luck.
-            ply: Number of the move.
 
         Raises:
-            PlayerError: If the judge cannot evaluate the board.
+            PlayerError: If the move is illegal, or the judge cannot evaluate the board.
         """
+        board = at.board
         rated = self.rate(board) or dict.fromkeys(board.legal_directions(), 1.0)
-        if played not in (None, *rated):
-            raise PlayerError(f"{played} is not a legal move to review")
+        if at.played not in (None, *rated):
+            raise PlayerError(f"{at.played} is not a legal move to review")
         # If the score is the sum of the tiles, the first move also earns points for the start
         # tiles.
         is_sum = isinstance(self.rules.scoring, BoardSum) and self.unit is not Unit.CHANCE
-        owed = board.sum - score if is_sum else 0
+        owed = board.sum - at.score if is_sum else 0
         values = {direction: value + owed for direction, value in rated.items()}
         top = max(values.values())
         for direction in values:  # a winning move ends the game and has no loss
             if self._wins(board.slide(direction, self.rules.merging).board):
                 values[direction] = top
-        played = played or max(values, key=values.__getitem__)
         luck = self.luck(turn, rated) if turn and turn.legal else 0.0
-        return move_review(ply, board, score, played, values, luck, self.unit, self.basis(board))
+        return move_review(at, values, self.unit, self.basis(board), luck)
 
     def reviews(self, record: Record) -> Iterator[MoveReview]:
         """Yield the review of each legal move. Stop at the goal if the judge has a fixed goal.
@@ -341,7 +324,7 @@ class Judge(ABC):
         for at, turn in legal_turns(record):
             if self.unit is Unit.CHANCE and not self.rate(at.board):
                 return
-            yield self.review_move(at.board, at.score, turn.direction, turn, ply=at.ply)
+            yield self.review_move(at, turn)
 
     def _wins(self, board: Board) -> bool:
         """Return whether a move that leads to this board reaches the target and ends the game."""

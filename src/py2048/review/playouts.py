@@ -44,6 +44,7 @@ from typing import NamedTuple
 
 from py2048.core.board import Board, Slide
 from py2048.core.direction import Direction
+from py2048.core.game import Spawn, Turn
 from py2048.core.game.turn import possible_cells
 from py2048.core.rules import Rules
 from py2048.players.ntuple.heuristic import board_value
@@ -51,7 +52,7 @@ from py2048.players.ntuple.network import Network
 from py2048.players.search.expectimax import Expectimax, heuristic_win_value
 from py2048.review import _playout_kernels as kernels
 from py2048.review.levels import Goals, Level, goal_of
-from py2048.review.reasons import Line, Reason, Watch, is_out, is_trapped, sum_above
+from py2048.review.reasons import Watch, is_out, is_trapped, sum_above
 from py2048.review.simulation import SEED, evaluation_of, misjudgement
 
 MASK = 0xFFFFFFFF
@@ -95,32 +96,24 @@ def words(seed: int, ply: int, game: int) -> Iterator[int]:
             yield word
 
 
-class Turn(NamedTuple):
-    """A turn of a playout: a slide and a spawn.
-
-    Attributes:
-        slide: The move.
-        board: Board after the spawn, or the afterstate if the move ended the game.
-    """
-
-    slide: Slide
-    board: Board
-
-
 def turns(
     rules: Rules, board: Board, first: Direction, goal: Goals, slip: float, draws: Iterator[int]
 ) -> Iterator[Turn]:
-    """Yield the turns of a playout, which starts with the judged move."""
+    """Yield the turns of a playout, which starts with the judged move.
+
+    If the last move reaches the second goal or ends the game, its turn has no spawn.
+    """
     search, share, direction = _search_of(rules), misjudgement(rules, slip), first
     while True:
         slide = board.slide(direction, rules.merging)
         if _is_stopped(rules, slide, goal):
-            yield Turn(slide, slide.board)
+            yield Turn(direction, slide, None)
             return
         cells = possible_cells(rules, slide.board, direction)
         cell, tile = _pick(next(draws), len(cells)), _tile(rules, next(draws))
-        board = slide.board.with_tile(cells[cell], tile)
-        yield Turn(slide, board)
+        turn = Turn(direction, slide, Spawn(tile, cells[cell]))
+        yield turn
+        board = turn.board
         judged = {
             each: value * (1 + share * (next(draws) / kernels.HALF_RANGE - 1))
             for each, value in search.rate(board).items()
@@ -207,9 +200,7 @@ LINE_GAMES = 16
 """Number of moves in a typical line, and number of playouts from which the line is chosen."""
 
 
-def typical_line(
-    rules: Rules, board: Board, direction: Direction, level: Level, reason: Reason | None = None
-) -> Line:
+def typical_line(rules: Rules, board: Board, direction: Direction, level: Level) -> list[Turn]:
     """Return a typical continuation: the playout with the median number of empty cells.
 
     Args:
@@ -217,14 +208,10 @@ def typical_line(
         board: Board before the move.
         direction: A legal direction.
         level: Level of the player.
-        reason: The reason for the mistake. Its tile becomes `Line.fear`.
     """
     lines, goal = [], goal_of(rules, level, board)
     for game in range(LINE_GAMES):
         played = turns(rules, board, direction, goal, level.slip, words(SEED, 1, game))
         lines.append([*islice(played, LINE_MOVES)])
     lines.sort(key=lambda line: (len(line), len(line[-1].board.empty_cells())))
-    line = lines[LINE_GAMES // 2]
-    directions = tuple(turn.slide.direction for turn in line)
-    fear = reason.numbers.get("tile") if reason else None
-    return Line(directions, (board, *(turn.board for turn in line)), int(fear) if fear else None)
+    return lines[LINE_GAMES // 2]

@@ -18,7 +18,7 @@ from py2048.core.direction import Direction
 from py2048.core.errors import Py2048Error
 from py2048.core.rules import Rules, get_rules
 from py2048.players import Unit
-from py2048.review.moves import Basis, MoveReview, move_review
+from py2048.review.moves import Basis, MoveReview, Position, move_review
 from py2048.review.reasons import ReasonKind
 
 PACK = Path(__file__).resolve().parent / "data" / "puzzles.txt"
@@ -81,8 +81,8 @@ class Puzzle:
 
     def graded(self, direction: Direction) -> MoveReview:
         """Review a legal direction. Losses are relative to the best move's expected points."""
-        basis = Basis(self.source)
-        return move_review(1, self.board, 0, direction, self.values, 0.0, Unit.POINTS, basis)
+        at = Position(1, self.board, played=direction)
+        return move_review(at, self.values, Unit.POINTS, Basis(self.source))
 
 
 @cache

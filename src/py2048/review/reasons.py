@@ -8,7 +8,6 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from py2048.core.board import Board
-from py2048.core.direction import Direction
 from py2048.core.rules import Rules
 
 MIN_Z = 4.0
@@ -50,6 +49,11 @@ class Reason:
     numbers: Mapping[str, float]
     z: float
 
+    @property
+    def tile(self) -> int | None:
+        """The tile that the move puts at risk, or None if the reason mentions no tile."""
+        return int(self.numbers["tile"]) if "tile" in self.numbers else None
+
 
 @dataclass(frozen=True, slots=True)
 class Habit:
@@ -66,21 +70,6 @@ class Habit:
     count: int
     cost: float
     plies: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A typical continuation after a move.
-
-    Attributes:
-        directions: Three to six moves, starting with the move to explain.
-        boards: The board before the first move, then the board after each turn.
-        fear: The tile that the reason is about, which screens highlight, or None.
-    """
-
-    directions: tuple[Direction, ...]
-    boards: tuple[Board, ...]
-    fear: int | None
 
 
 # --- what is counted -----------------------------------------------------------------------------

@@ -43,7 +43,7 @@ from py2048.presentation.words import amount, describe_review, luck_word, plain_
 from py2048.review import Grade, Review
 from py2048.review.games import accuracy_of_moves
 from py2048.review.levels import LEVELS, Level
-from py2048.review.moves import Basis, move_review
+from py2048.review.moves import Basis, Position, move_review
 
 
 def test_mistakes_are_visited_in_order_and_their_ends_hold():
@@ -146,10 +146,9 @@ def test_no_better_move_is_named_for_one_of_the_best():
     board, rivals = review.moves[4].board, review.moves[4].values
     played, other, *_ = rivals
     for loss, is_best in ((0.0004, True), (0.02, False)):
-        values = {played: 0.8 * (1 - loss), other: 0.8}
-        move = move_review(5, board, 0, played, values, 0.0, Unit.CHANCE, Basis("known"))
+        values, at = {played: 0.8 * (1 - loss), other: 0.8}, Position(5, board, 0, played)
+        move = review.moves[4] = move_review(at, values, Unit.CHANCE, Basis("known"))
         assert move.best is other
-        review.moves[4] = move
         review.seek(4)
         assert (f"{other} was best" in review.headline.lower()) is not is_best
 
@@ -262,7 +261,7 @@ def test_another_level_judges_the_game_again(monkeypatch):
 def test_the_coach_speaks_only_for_mistakes_and_new_tiles(monkeypatch):
     """Inaccuracies and good moves get no comment; a new largest tile names the next goal."""
     judged = {move.ply: move for move in leveled_review().moves}
-    judge = Mock(review_move=lambda *_, ply: judged[ply])
+    judge = Mock(review_move=lambda at: judged[at.ply])
     monkeypatch.setattr("py2048.review.coaching.level_judge", lambda *_: judge)
     session = Session()
     session.start_from(known_record(), 0)

@@ -14,7 +14,7 @@ from py2048.app.storage import Store, open_store
 from py2048.players import Unit
 from py2048.review import Grade, Review
 from py2048.review.levels import LEVELS, Goals, goal_of
-from py2048.review.moves import Basis, MoveReview, move_review
+from py2048.review.moves import Basis, MoveReview, Position, move_review
 from py2048.review.puzzles import puzzles
 from py2048.review.reasons import ReasonKind
 
@@ -40,8 +40,8 @@ def mistake(
     score: int = 0,
     chances: Mapping[Direction, float] = NOTHING,
 ) -> MoveReview:
-    values = VALUES | {DOWN: best}
-    return move_review(1, board, score, played, values, 0.0, Unit.POINTS, Basis("exact", chances))
+    at, values = Position(1, board, score, played), VALUES | {DOWN: best}
+    return move_review(at, values, Unit.POINTS, Basis("exact", chances))
 
 
 def reviewed(*moves: MoveReview, rules: str = "classic") -> Review:
@@ -94,7 +94,7 @@ def test_images_of_a_position_are_one_mistake(store):
     """Symmetric positions are one mistake, but only if spawns are random."""
     image = Board.from_rows(row[::-1] for row in BOARD.rows)
     values = {UP: 5.0, DOWN: 9.0, LEFT: 4.0}
-    turned = move_review(1, image, 0, LEFT, values, 0.0, Unit.POINTS, Basis("exact"))
+    turned = move_review(Position(1, image, 0, LEFT), values, Unit.POINTS, Basis("exact"))
     notebook = Notebook(store)
     assert notebook.keep(reviewed(mistake(), turned)) == 1
     assert notebook.keep(reviewed(mistake())) == 0

@@ -7,6 +7,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.segment import Segment
 
 from py2048.app.terminal.board import (
     Arrangement,
@@ -92,16 +93,19 @@ def test_arrangements(size, shape, arrangement, label_columns):
     assert (grid and grid.label_columns) == label_columns
 
 
+def colours(segment: Segment) -> tuple[str, str]:
+    return segment.style.color.name, segment.style.bgcolor.name
+
+
 def test_a_canvas_draws_quarters():
     """Rectangles that end within a character are drawn with block characters."""
     canvas = Canvas(4, 2, "#000000")
     canvas.rectangle(1, 1, 4, 2, "#ffffff")
-    first, second = canvas.runs(0), canvas.runs(1)
-    assert "".join(run.text for run in first) == "▗▀▖ "
-    assert "".join(run.text for run in second) == "▝▀▘ "
-    assert (first[0].ink, first[0].background) == ("#ffffff", "#000000")
-    assert (first[1].ink, first[1].background) == ("#000000", "#ffffff")
-    assert (second[0].ink, second[0].background) == ("#ffffff", "#000000")
+    first, second = canvas.segments(0), canvas.segments(1)
+    assert "".join(each.text for each in first) == "▗▀▖ "
+    assert "".join(each.text for each in second) == "▝▀▘ "
+    light, dark = ("#ffffff", "#000000"), ("#000000", "#ffffff")
+    assert [*map(colours, (*first[:2], second[0]))] == [light, dark, light]
 
 
 def test_a_canvas_clips_its_content():
@@ -110,17 +114,15 @@ def test_a_canvas_clips_its_content():
     canvas.rectangle(-5, -5, 100, 100, "#ffffff")
     canvas.write(1, 0, "abcdef", "#ff0000")
     canvas.write(0, 7, "z", "#ff0000")
-    assert [(run.text, run.background) for run in canvas.runs(0)] == [
-        (" ", "#ffffff"),
-        ("ab", "#ffffff"),
-    ]
+    found = [(each.text, colours(each)[1]) for each in canvas.segments(0)]
+    assert found == [(" ", "#ffffff"), ("ab", "#ffffff")]
 
 
 def drawn(board: Board, columns: int, rows: int, **options: object) -> list[str]:
     grid = fit(columns, rows, *board.shape)
     canvas = Canvas(grid.width_columns, grid.height_rows, DARK.page)
     draw_board(canvas, grid, DARK, still(board), **options)  # type: ignore[arg-type]
-    return ["".join(run.text for run in canvas.runs(row)) for row in range(canvas.rows)]
+    return ["".join(each.text for each in canvas.segments(row)) for row in range(canvas.rows)]
 
 
 def test_a_board_shows_its_numbers_in_place():
@@ -145,10 +147,10 @@ def test_large_tiles_have_large_digits():
     draw_board(canvas, grid, LIGHT, still(board))
     ink = LIGHT.tile(2048).text
     drawn_cells = sum(
-        len(run.text)
+        len(each.text)
         for row in range(canvas.rows)
-        for run in canvas.runs(row)
-        if ink in (run.ink, run.background)
+        for each in canvas.segments(row)
+        if ink in colours(each)
     )
     assert drawn_cells >= len(list(digit_dots("2048"))) // 2
     assert not any(character.isdigit() for row in drawn(board, 80, 40) for character in row)
@@ -173,8 +175,8 @@ def test_the_best_direction_is_marked():
         lit = {
             row
             for row in range(canvas.rows)
-            for run in canvas.runs(row)
-            if DARK.good in (run.ink, run.background)
+            for each in canvas.segments(row)
+            if DARK.good in colours(each)
         }
         ends = {Direction.UP: {0}, Direction.DOWN: {canvas.rows - 1}}
         assert lit == ends.get(side, lit)

@@ -78,13 +78,13 @@ def hint(
 
 def _judged(snapshot: PositionSnapshot, level: Level) -> MoveReview | None:
     """Return the best move for players of a level, or None if the rules do not support levels."""
-    from py2048.review.coaching import level_judge, why_not
+    from py2048.review.coaching import why_not
 
     if why := why_not(snapshot.rules):
         if hint_player(snapshot.rules, snapshot.board) != "perfect":
             complain(_("judged by perfect play instead: {why}").format(why=why))
         return None
-    return level_judge(snapshot.rules, level).review_move(snapshot.board, snapshot.score)
+    return snapshot.judge(level).judged
 
 
 def _hint_of(snapshot: PositionSnapshot, player: Player, *, quiet: bool) -> Hint:

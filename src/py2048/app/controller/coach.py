@@ -151,7 +151,7 @@ class Coach:
         elif judge is None or judge.rules != rules:
             judge = self._judge = yield from ready_judge(rules)
         for at in moves:
-            yield judge.review_move(at.board, at.score, at.played, ply=at.ply)
+            yield judge.review_move(at)
 
     def _receive(self, result: MoveReview | Compiling | Failure) -> None:
         """Handle a judged move, a progress report or a failure. Ignore stale results."""
@@ -168,16 +168,11 @@ class Coach:
                 if wanted in [(at.ply, at.board, at.played) for at in self._waiting]:
                     self._waiting = [at for at in self._waiting if at.ply != result.ply]
                     self._moves[result.ply] = result
-                    self._count_help()
+                    if self._session.count_help():
+                        self._on_assisted()
             case compiling:
                 self.progress = preparing(compiling)
         self._screen.show_coach(self.status)
-
-    def _count_help(self) -> None:
-        before = self._session.category
-        self._session.count_help()
-        if self._session.category != before:
-            self._on_assisted()
 
     # What is shown
 

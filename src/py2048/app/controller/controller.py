@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Protocol, TypedDict, assert_never
 from py2048.app.controller.background import BackgroundWorker, Failure
 from py2048.app.controller.coach import COACH_SETTING, Coach, CoachScreen
 from py2048.app.controller.review import GameReview, keep_mistakes
-from py2048.app.session import Hint, Session
+from py2048.app.session import Hint, Session, advise
 from py2048.app.session.levels import LEVEL_SETTING, ME
 from py2048.core.board import Board
 from py2048.core.direction import Direction
@@ -579,7 +579,8 @@ class PlayerCommands:
         level = session.level() if player == session.best_player else None
         self._compiler_progress = ""
         self._worker.run(
-            lambda: session.advise(snapshot, player, level), partial(self._receive_hint, player)
+            lambda: advise(snapshot, session.get_player(player), level),
+            partial(self._receive_hint, player),
         )
 
     def _receive_hint(self, player: str, result: Hint | Compiling | Failure) -> None:
@@ -652,7 +653,8 @@ class PlayerCommands:
         session, player, snapshot = self._session, self.playing, self._session.snapshot()
         self._request_time = monotonic()
         self._worker.run(
-            lambda: session.advise(snapshot, player, only_move=True), self._receive_move
+            lambda: advise(snapshot, session.get_player(player), only_move=True),
+            self._receive_move,
         )
 
     def _receive_move(self, result: Hint | Compiling | Failure) -> None:

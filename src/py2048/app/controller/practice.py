@@ -341,8 +341,7 @@ class PracticeRun:
     @property
     def rows(self) -> list[DirectionRow]:
         """The legal directions with their values, best first. Empty until the player moves."""
-        answer = self.answer
-        return rows_of(answer.move, answer.unit, played=answer.move.played) if answer else []
+        return rows_of(self.answer.move, self.answer.unit) if self.answer else []
 
     @property
     def verdict(self) -> str:

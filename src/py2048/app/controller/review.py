@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from py2048.app.controller.background import Failure, JobRunner
@@ -84,8 +83,7 @@ def describe_move_review(move: MoveReview, unit: Unit, *, is_exact: bool) -> str
     text = _("{direction} is worth {value}.")
     value = value_text(move.values[move.best], unit, is_exact=is_exact)
     best = text.format(direction=words.name_of(move.best), value=value)
-    rows = hints.direction_rows(move.values, move.best, unit, move.played)
-    return " ".join([best, *hints.describe_losses(rows)])
+    return " ".join([best, *hints.describe_losses(hints.rows_of(move, unit))])
 
 
 def value_text(value: float, unit: Unit, *, is_exact: bool) -> str:
@@ -380,15 +378,14 @@ class GameReview:
     def _line(self, move: MoveReview, direction: Direction) -> Iterator[Frame]:
         from py2048.review.playouts import typical_line  # slow: imports NumPy
 
-        rules = self.record.rules
-        line = typical_line(rules, move.board, direction, self.level or LEVELS[-1], move.reason)
+        fear = move.reason.tile if move.reason else None
         text = _("Typical moves after {direction}.").format(direction=words.name_of(direction))
-        if line.fear:
-            text += " " + _("Keep an eye on the {tile}.").format(tile=written(line.fear))
-        yield Frame(text, BoardTransition((), move.board), None, line.fear)
-        for each, (before, after) in zip(line.directions, pairwise(line.boards), strict=True):
-            transition = sliding(before.slide(each, rules.merging), after)
-            yield Frame(text, transition, each, line.fear)
+        if fear:
+            text += " " + _("Keep an eye on the {tile}.").format(tile=written(fear))
+        yield Frame(text, BoardTransition((), move.board), None, fear)
+        level = self.level or LEVELS[-1]
+        for turn in typical_line(self.record.rules, move.board, direction, level):
+            yield Frame(text, sliding(turn.slide, turn.board), turn.direction, fear)
 
     def advance(self) -> bool:
         """Go to the next step of "Show me", or return False at the end."""
@@ -441,7 +438,7 @@ class GameReview:
 
     @property
     def _rows(self) -> list[hints.DirectionRow]:
-        return hints.rows_of(self.move, self.unit, played=self.played) if self.move else []
+        return hints.rows_of(self.move, self.unit) if self.move else []
 
     @property
     def rows(self) -> list[hints.DirectionRow]:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 
 from py2048.app.storage import Store
-from py2048.app.storage.values import PuzzleAnswer, SavedMistake, ThemeSummary, utc_text
+from py2048.app.storage.values import PuzzleAnswer, SavedMistake, ThemeSummary, utc_now, utc_text
 from py2048.core.board import Board, canonical
 from py2048.core.direction import Direction
 from py2048.core.game import Record
@@ -18,7 +18,7 @@ from py2048.players import Unit
 from py2048.review import MoveReview, Review
 from py2048.review.levels import goal_of, parse_level
 from py2048.review.mistakes import FIRST_BOX, LAST_BOX, interval, next_box
-from py2048.review.moves import Basis, move_review
+from py2048.review.moves import Basis, Position, move_review
 from py2048.review.puzzles import Puzzle, Rating, kind_of_theme, puzzles
 from py2048.review.reasons import ReasonKind
 
@@ -31,11 +31,6 @@ LEVEL_SOURCE = "level"
 """First word of a mistake's `source` for chances at a level, before the level's name."""
 
 MAX_MISTAKES_PER_GAME = 20
-
-
-def current_time() -> datetime:
-    """Return the current time in UTC."""
-    return datetime.now(UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +70,8 @@ class Exercise:
 
     def graded(self, direction: Direction) -> MoveReview:
         """Grade a legal direction by comparing its value with that of the best direction."""
-        score, basis = self.saved.score, Basis(self.saved.source)
-        move = move_review(1, self.board, score, direction, self.values, 0.0, self.unit, basis)
+        at = Position(1, self.board, self.saved.score, direction)
+        move = move_review(at, self.values, self.unit, Basis(self.saved.source))
         word, _space, text = self.saved.source.partition(" ")
         level = parse_level(text) if word == LEVEL_SOURCE else None
         if level is None:
@@ -102,7 +97,7 @@ class Notebook:
         self,
         store: Store,
         owner: str = "local",
-        now: Callable[[], datetime] = current_time,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._store, self._owner, self._now = store, owner, now
 
@@ -242,7 +237,7 @@ def _saved_mistake(review: Review, move: MoveReview) -> SavedMistake:
         source=f"{LEVEL_SOURCE} {review.level}" if review.level else move.source,
         theme=move.reason.kind if move.reason else "",
         box=FIRST_BOX,
-        due=utc_text(current_time()),
+        due=utc_now(),
     )
 
 

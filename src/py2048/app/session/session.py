@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -22,13 +22,12 @@ from py2048.core.rules import Rules, get_rules
 from py2048.players import Player, list_players, make_player
 from py2048.presentation import events
 from py2048.presentation.events import Event
-from py2048.review.advice import Hint, PositionSnapshot, advise
+from py2048.review.advice import Hint, PositionSnapshot
 from py2048.review.milestones import Milestone, Pace, race_of
 
 if TYPE_CHECKING:
     from py2048.app.session.notebook import Notebook, PuzzleBook
     from py2048.app.storage import RecordSummary, SavedGame, ScoreSummary, Store
-    from py2048.engine.jit.progress import Compiling
     from py2048.review.levels import Level
     from py2048.review.report import CareerTotals
 
@@ -353,19 +352,22 @@ class Session:
         self._events.append(events.Hinted(hint))
         return self._take_events()
 
-    def count_help(self) -> None:
+    def count_help(self) -> bool:
         """Count all advice shown for this position as one hint.
 
         The first hint marks the game as assisted and is saved immediately. Later hints are saved
         together with the next turn.
+
+        Returns:
+            Whether the category of the game has changed.
         """
-        if self._counted_hint[0] == self.version:
-            return
-        self._counted_hint = self.version, ""
         before = self.category
-        self._current.count_hint()
-        if self.category != before:
-            self._save()
+        if self._counted_hint[0] != self.version:
+            self._counted_hint = self.version, ""
+            self._current.count_hint()
+            if self.category != before:
+                self._save()
+        return self.category != before
 
     def play_hint(self, hint: Hint) -> tuple[Event, ...]:
         """Play the move of a hint and return the events of `move`. Ignore a stale hint.
@@ -378,21 +380,6 @@ class Session:
         self._current.game.player = hint.player
         self.reset_best(self.best_before)
         return self.move(hint.direction)
-
-    def advise(
-        self,
-        snapshot: PositionSnapshot,
-        player: str | None = None,
-        level: Level | None = None,
-        *,
-        only_move: bool = False,
-    ) -> Iterator[Hint | Compiling]:
-        """Ask a player for a hint in a worker thread; see `py2048.app.session.advise`.
-
-        Raises:
-            PlayerError: If the player does not exist or returns an illegal direction.
-        """
-        return advise(snapshot, self.get_player(player), level, only_move=only_move)
 
     def autoplay_step(self, player: Player | str) -> tuple[Event, ...]:
         """Wait for a player's move and play it. Return nothing if the game is over.
@@ -409,13 +396,15 @@ class Session:
         """Spec of the best player for the current board."""
         return hint_player(self.rules, self.game.board)
 
-    def get_player(self, player: Player | str | None = None) -> Player:
+    def get_player(self, player: Player | str) -> Player:
         """Return a player, creating and caching it if `player` is a spec.
+
+        An empty spec selects the best player for the current board.
 
         Raises:
             PlayerError: If the player does not exist.
         """
-        if player is not None and not isinstance(player, str):
+        if not isinstance(player, str):
             return player
         spec = player or self.best_player
         if spec not in self._players:

@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
 from itertools import groupby
+from operator import attrgetter
 from time import monotonic
-from typing import NamedTuple
 
 from rich.segment import Segment
 from rich.style import Style
+from rich.text import Text
 from textual import events
 from textual.content import Content
 from textual.geometry import Region
@@ -148,7 +149,7 @@ class TerminalBoard(Widget):
             changed, self._strips = list(range(rows)), [Strip.blank(columns)] * rows
         self._canvas = canvas
         for row in changed:
-            self._strips[row] = canvas.strip(row)
+            self._strips[row] = Strip(canvas.segments(row))
         if changed:
             self.refresh(*(Region(0, row, columns, 1) for row in changed))
 
@@ -320,20 +321,6 @@ def draw_digits(
 _QUARTERS = " ▘▝▀▖▌▞▛▗▚▐▜▄▙▟█"
 
 
-class Run(NamedTuple):
-    """Consecutive characters of a row with the same style."""
-
-    text: str
-    ink: str
-    background: str
-    bold: bool
-
-    @property
-    def styled(self) -> tuple[str, str]:
-        """The run as ``(text, style)`` for `Content.assemble`."""
-        return self.text, f"{'bold ' * self.bold}{self.ink} on {self.background}"
-
-
 class Canvas:
     """An image of `columns` x `rows` characters, each with 2x2 pixels."""
 
@@ -363,8 +350,8 @@ class Canvas:
             if 0 <= row < self.rows and 0 <= at < self.columns:
                 self._text[row][at] = character, colour
 
-    def runs(self, row: int) -> list[Run]:
-        """Split a row of characters into runs of the same style."""
+    def segments(self, row: int) -> list[Segment]:
+        """Split a row of characters into segments of the same style."""
         top, bottom, text = self._pixels[2 * row], self._pixels[2 * row + 1], self._text[row]
         quarters = zip(top[::2], top[1::2], bottom[::2], bottom[1::2], strict=True)
         cells = [
@@ -372,34 +359,29 @@ class Canvas:
             for column, each in enumerate(quarters)
         ]
         return [
-            Run("".join(cell.text for cell in group), *look)
-            for look, group in groupby(cells, key=lambda cell: cell[1:])
+            Segment("".join(cell.text for cell in group), style)
+            for style, group in groupby(cells, key=attrgetter("style"))
         ]
-
-    def strip(self, row: int) -> Strip:
-        """Return a row as a Textual strip."""
-        return Strip(
-            Segment(run.text, Style(color=run.ink, bgcolor=run.background, bold=run.bold))
-            for run in self.runs(row)
-        )
 
     def content(self) -> list[Content]:
         """Return the rows as Textual content for other widgets."""
-        rows = map(self.runs, range(self.rows))
-        return [Content.assemble(*(run.styled for run in row)) for row in rows]
+        rows = (self.segments(row) for row in range(self.rows))
+        texts = (Text.assemble(*((each.text, each.style or "") for each in row)) for row in rows)
+        return [*map(Content.from_rich_text, texts)]
 
 
 Quarters = tuple[str, str, str, str]
 """The colours of a character's quarters: top left, top right, bottom left, bottom right."""
 
 
-def _letter(character: str, ink: str, quarters: Quarters) -> Run:
-    """Return a letter whose background is the most frequent of four colours."""
-    return Run(character, ink, max(quarters, key=quarters.count), bold=True)
+def _letter(character: str, ink: str, quarters: Quarters) -> Segment:
+    """Return a bold letter whose background is the most frequent of four colours."""
+    background = max(quarters, key=quarters.count)
+    return Segment(character, Style(color=ink, bgcolor=background, bold=True))
 
 
 @lru_cache(maxsize=1 << 14)
-def _block(quarters: Quarters) -> Run:
+def _block(quarters: Quarters) -> Segment:
     """Return the block character that best approximates four coloured quarters.
 
     A character can show only two colours, so the two most frequent are used. The most frequent
@@ -407,14 +389,14 @@ def _block(quarters: Quarters) -> Run:
     """
     (background, count), *others = Counter(quarters).most_common()
     if count == 4:
-        return Run(" ", background, background, bold=False)
+        return Segment(" ", Style(color=background, bgcolor=background))
     ink = others[0][0]
     mask = sum(1 << bit for bit, colour in enumerate(quarters) if colour != background)
     if _QUARTERS[mask] in "▄▐":
         # In some fonts, the lower half block leaves a gap above the next row. Swapping the colours
         # of the complementary character avoids the gap.
-        return Run(_QUARTERS[15 - mask], background, ink, bold=False)
-    return Run(_QUARTERS[mask], ink, background, bold=False)
+        return Segment(_QUARTERS[15 - mask], Style(color=background, bgcolor=ink))
+    return Segment(_QUARTERS[mask], Style(color=ink, bgcolor=background))
 
 
 # Layout for terminals of at least 20x10 characters.

@@ -18,7 +18,7 @@ from py2048.app.controller.background import JobRunner
 from py2048.app.controller.coach import Coach
 from py2048.app.controller.controller import ScreenOptions, Start, is_written, opening
 from py2048.app.controller.review import GameReview, keep_mistakes
-from py2048.app.session import Hint, Session
+from py2048.app.session import Hint, Session, advise
 from py2048.app.session.levels import LEVEL_SETTING
 from py2048.core.direction import Direction
 from py2048.core.errors import DirectionError, Py2048Error
@@ -235,7 +235,7 @@ class PlainTextGame:
             return
         session, player = self._session, self._player
         level = session.level() if player == session.best_player else None
-        answers = session.advise(session.snapshot(), player, level)
+        answers = advise(session.snapshot(), session.get_player(player), level)
         hint = next(answers)
         assert isinstance(hint, Hint)
         if not hint.instead_of:  # The last hint of a compiled player includes chances.
@@ -274,8 +274,8 @@ class PlainTextGame:
         """Let the player make a move. Return False if the game is over."""
         if self._session.game.is_over:
             return False
-        snapshot = self._session.snapshot()
-        answers = self._session.advise(snapshot, self._player, only_move=True)
+        player = self._session.get_player(self._player)
+        answers = advise(self._session.snapshot(), player, only_move=True)
         return self.show(self._session.play_hint(self._hint_of(answers)))
 
     def _auto(self, text: str) -> None:

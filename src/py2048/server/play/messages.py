@@ -192,6 +192,18 @@ def turn_info(turn: Turn, score: int, points: int, board: Board) -> schema.TurnI
     )  # fmt: skip
 
 
+def line_info(turns: Iterable[Turn], fear: int | None) -> schema.LineInfo:
+    """Return a typical continuation of a game, in which the tile `fear` is at risk."""
+    played = [
+        schema.PlayedTurn(
+            str(turn.direction), motions_info(turn.slide.motions), _tile(turn.spawn),
+            turn.board.rows,
+        )
+        for turn in turns
+    ]  # fmt: skip
+    return schema.LineInfo(played, fear)
+
+
 def slides_info(rules: Rules, board: Board) -> schema.SlidesAnswer:
     """Return the effect of moving a board in each direction."""
     slides = {}

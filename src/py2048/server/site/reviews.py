@@ -18,13 +18,12 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import astuple
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
 from threading import Semaphore, Thread
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from py2048 import Direction, Record, Rules
+from py2048 import Direction, Record
 from py2048.app.controller.review import badge, headline_of
 from py2048.app.session import review_game
 from py2048.app.session.levels import ME, find_level
@@ -40,7 +39,7 @@ from py2048.presentation.words import habit_text, why_text
 from py2048.review import MoveReview, Review
 from py2048.review.advice import PROGRESS_PERIOD_S
 from py2048.review.levels import PERFECT, parse_level
-from py2048.review.reasons import Habit, Line, ReasonKind
+from py2048.review.reasons import Habit, ReasonKind
 from py2048.review.stored import loaded, stored
 from py2048.server import schema
 from py2048.server.admission import Caller
@@ -424,34 +423,17 @@ def _lines(review: Review, move: MoveReview) -> object:
     # Imported here, because only review processes need NumPy.
     from py2048.review.playouts import typical_line
 
-    rules = review.record.rules
+    rules, fear = review.record.rules, move.reason.tile if move.reason else None
     found = {
-        str(each): typical_line(rules, move.board, each, review.level, move.reason)
+        str(each): messages.line_info(typical_line(rules, move.board, each, review.level), fear)
         for each in (move.best, move.played)
     }
-    return msgspec.to_builtins({way: _line_info(rules, line) for way, line in found.items()})
-
-
-def _line_info(rules: Rules, line: Line) -> schema.LineInfo:
-    """Convert a typical continuation to a message that includes tile motions."""
-    turns = []
-    for direction, (before, after) in zip(line.directions, pairwise(line.boards), strict=True):
-        slide = before.slide(direction, rules.merging)
-        spawns = (
-            schema.NewTile(tile, (row, column))
-            for row, tiles in enumerate(after.rows)
-            for column, tile in enumerate(tiles)
-            if tile != slide.board.rows[row][column]
-        )
-        spawn = next(spawns, None)  # No tile appears after a move that ended the game.
-        motions = messages.motions_info(slide.motions)
-        turns.append(schema.PlayedTurn(str(direction), motions, spawn, after.rows))
-    return schema.LineInfo(turns, line.fear)
+    return msgspec.to_builtins(found)
 
 
 def _move_info(summary: schema.ReviewSummary, move: MoveReview) -> schema.ReviewedMove:
     """Return a reviewed move, explained in the current language."""
-    rows, reason = rows_of(move, Unit(summary.unit), played=move.played), move.reason
+    rows, reason = rows_of(move, Unit(summary.unit)), move.reason
     return schema.ReviewedMove(
         ply=move.ply, played=str(move.played), best=str(move.best), grade=move.grade.value,
         loss=_rounded(move.loss), share=move.share, luck=_rounded(move.luck), source=move.source,
