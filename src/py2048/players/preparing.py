@@ -25,7 +25,8 @@ from py2048.core.board import Board
 from py2048.core.errors import PlayerError
 from py2048.core.game import Game
 from py2048.core.rules import Rules, get_rules, list_rules
-from py2048.engine.jit import cache_directory, progress
+from py2048.engine.jit import progress
+from py2048.engine.jit.disk_cache import cache_directory
 from py2048.engine.jit.progress import Compiling
 from py2048.players.player import Player
 from py2048.players.registry import make_player
