@@ -152,6 +152,7 @@ class Schedule:
 def run_tournament(
     results: Results,
     pool: Pool,
+    keep_going: Callable[[], bool] = lambda: True,
     save: Callable[[GameResult], None] = lambda _: None,
 ) -> Iterator[GameResult]:
     """Play the games that are missing from `results`; add and yield each finished game.
@@ -161,6 +162,9 @@ def run_tournament(
     Args:
         results: The finished games.
         pool: The workers.
+        keep_going: Called before new games are started. If the function returns False, no more
+            games are started, but games in progress are finished, so that long games are not
+            underrepresented.
         save: Function that saves a game. Interrupts are delayed until the game has been saved and
             counted, so that the log and the results agree.
 
@@ -168,7 +172,7 @@ def run_tournament(
         Py2048Error: If a player fails. `results` keeps the games that finished before the failure.
     """
     schedule = Schedule(results, pool.width)
-    for job, done in pool.run_jobs(schedule.next_job):
+    for job, done in pool.run_jobs(lambda: schedule.next_job() if keep_going() else None):
         schedule.note(job, done)
         for played in done.played:
             with delayed_interrupts():
