@@ -123,7 +123,7 @@ HIDDEN = """
     import importlib, sys
     import numba.core.compiler
     from py2048.engine import jit
-    from py2048.engine.jit import disk_cache
+    from py2048.engine.jit import disk_cache, kernel, ready
 
     def without_private_modules(module=""):
         if module not in ("", ".extending"):
@@ -136,7 +136,7 @@ HIDDEN = """
         delattr(numba.core.compiler.CompileResult, sys.argv[1])
 
     import numpy as np
-    from py2048.engine.jit import kernel, prefetch, ready, select
+    from py2048.engine.jit.numba_parts import prefetch, select
 
     @kernel(inline=True, borrows=True)
     def larger(a, b):
@@ -260,9 +260,9 @@ def test_slow_work_without_numba_names_the_extra(word, tmp_path):
 def test_without_a_writable_folder_nothing_is_cached(monkeypatch):
     """Without a writable folder, kernels compile in each process and nothing fails."""
     monkeypatch.setattr(disk_cache, "cache_candidates", lambda: iter([Path("/proc/none")]))
-    jit.cache_directory.cache_clear()
+    disk_cache.cache_directory.cache_clear()
     try:
-        assert jit.cache_directory() is None
+        assert disk_cache.cache_directory() is None
 
         @jit.kernel
         def add(a, b):  # type: ignore[no-untyped-def]
@@ -270,7 +270,7 @@ def test_without_a_writable_folder_nothing_is_cached(monkeypatch):
 
         assert add(2, 3) == 5
     finally:
-        jit.cache_directory.cache_clear()
+        disk_cache.cache_directory.cache_clear()
 
 
 def test_digest_covers_arrays_and_closures():
@@ -285,7 +285,7 @@ def test_digest_covers_arrays_and_closures():
 
     table = np.arange(4)
     same, other_table, other_shift = make(table, 1), make(table + 1, 1), make(table, 2)
-    digests = {jit.digest_of(k) for k in (make(table, 1), same, other_table, other_shift)}
+    digests = {disk_cache.digest_of(k) for k in (make(table, 1), same, other_table, other_shift)}
     assert len(digests) == 3
 
 

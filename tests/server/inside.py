@@ -57,7 +57,9 @@ async def running(
 ) -> AsyncIterator[Server]:
     """Run a server on a store; the default limits are never reached."""
     generous = {"moves_rate": 1e6, "address_rate": 1e6, "players": ("random",)}
-    server = Server(ServerSettings(key="k" * 16, database=url, **(generous | settings)), reviewer)
+    server = Server(ServerSettings(key="k" * 16, database=url, **(generous | settings)))
+    if reviewer:
+        server.reviews.reviewer = reviewer
     async with server.running():
         await server.backend.ready()
         yield server

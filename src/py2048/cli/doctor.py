@@ -122,7 +122,7 @@ def _networks() -> str:
 
 
 def _compiler() -> str:
-    from py2048.engine.jit import cache_directory
+    from py2048.engine.jit.disk_cache import cache_directory
 
     errors.need_compiler(_("fast play"))
     if (folder := cache_directory()) is None:

@@ -83,7 +83,8 @@ from py2048.engine.crew import (
     open_round,
     take_block,
 )
-from py2048.engine.jit import kernel, pause, select
+from py2048.engine.jit import kernel
+from py2048.engine.jit.numba_parts import pause, select
 from py2048.engine.rules import CompiledRules, RuleArrays
 
 SAME_STEP, NEXT_STEP, DISABLED = range(3)

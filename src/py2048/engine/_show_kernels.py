@@ -35,7 +35,8 @@ from py2048.engine._simd_kernels import (
     Words,
     Workspace,
 )
-from py2048.engine.jit import address_of, kernel, memory_at, prefetch, select
+from py2048.engine.jit import kernel
+from py2048.engine.jit.numba_parts import address_of, memory_at, prefetch, select
 
 BatchState = Any
 """An alias of `Any`, because importing the class from ``_batch_kernels.py`` would be circular."""

@@ -40,7 +40,8 @@ from py2048.engine._bits_kernels import (
     mix64,
     trailing_zeros,
 )
-from py2048.engine.jit import IS_PLAIN, kernel, select
+from py2048.engine.jit import IS_PLAIN, kernel
+from py2048.engine.jit.numba_parts import select
 from py2048.engine.rules import (
     CASCADE,
     COLUMNS,

@@ -7,6 +7,7 @@ result. `rollouts` plays random games from given positions.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from operator import index
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -207,7 +208,7 @@ class BatchGames:
         self._begin(chosen, np.ascontiguousarray(flat[chosen]))
         if self._log is not None:
             for slot in chosen.tolist():
-                self._log.set_start(slot, int(self.episodes[slot]), self.board(slot))
+                self._log.starts[slot, int(self.episodes[slot])] = self.board(slot)
 
     def _begin(self, slots: NDArray[np.int64], boards: NDArray[np.uint8] | None = None) -> None:
         if boards is None:
@@ -379,7 +380,7 @@ class BatchGames:
             return Tally(steps * self.n, *self._card.advance(self._orders, self._state)[:2])
         ended, score = self._crew.play(self._workers(steps))
         if self._log is not None and episodes is not None:
-            self._log.add(self.directions.copy(), episodes)
+            self._log.steps.append((self.directions.copy(), episodes))
         return Tally(steps * self.n, ended, score)
 
     def _workers(self, steps: int) -> int:
@@ -420,7 +421,7 @@ class BatchGames:
             episode = self._log.last_episode(slot)
         seed = self._seeds_of(np.full(self.n, episode, np.uint64))[slot]
         directions = self._log.directions(slot, episode)
-        return History(self.rules, int(seed), directions, self._log.start(slot, episode))
+        return History(self.rules, int(seed), directions, self._log.starts.get((slot, episode)))
 
 
 def check_cells(rules: Rules, what: str) -> None:
@@ -449,37 +450,31 @@ def _read_only(view: NDArray[Number]) -> NDArray[Number]:
 # --- history --------------------------------------------------------------------------------------
 
 
+@dataclass
 class HistoryLog:
-    """The directions of all games in a batch, with one array per step."""
+    """The directions of all games in a batch.
 
-    def __init__(self) -> None:
-        self._steps: list[tuple[NDArray[np.uint8], NDArray[np.int64]]] = []
-        self._starts: dict[tuple[int, int], Board] = {}
+    Attributes:
+        steps: For each step, the direction played in each slot, and the slot's game number before
+            the step.
+        starts: Start positions that were given instead of drawn, by slot and game number.
+    """
+
+    steps: list[tuple[NDArray[np.uint8], NDArray[np.int64]]] = field(default_factory=list)
+    starts: dict[tuple[int, int], Board] = field(default_factory=dict)
 
     def clear(self) -> None:
         """Delete all entries."""
-        self._steps.clear()
-        self._starts.clear()
-
-    def add(self, directions: NDArray[np.uint8], episodes: NDArray[np.int64]) -> None:
-        """Record the direction played in each slot, and the slot's game number before the step."""
-        self._steps.append((directions, episodes))
-
-    def set_start(self, slot: int, episode: int, board: Board) -> None:
-        """Record that a game starts from `board`."""
-        self._starts[slot, episode] = board
-
-    def start(self, slot: int, episode: int) -> Board | None:
-        """Return the position recorded by `set_start`, or `None`."""
-        return self._starts.get((slot, episode))
+        self.steps.clear()
+        self.starts.clear()
 
     def last_episode(self, slot: int) -> int:
         """Return the number of the slot's latest game with at least one turn, or 0."""
-        return int(self._steps[-1][1][slot]) if self._steps else 0
+        return int(self.steps[-1][1][slot]) if self.steps else 0
 
     def directions(self, slot: int, episode: int) -> tuple[Direction, ...]:
         """Return all directions tried in a game, including illegal directions."""
-        steps = ((way[slot], number[slot]) for way, number in self._steps)
+        steps = ((way[slot], number[slot]) for way, number in self.steps)
         return tuple(Direction(int(way)) for way, number in steps if number == episode)
 
 

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from py2048.engine.jit import exchange, fetch_add, kernel, pool_of, shares
+from py2048.engine.jit import kernel, pool_of, shares
+from py2048.engine.jit.numba_parts import exchange, fetch_add
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor

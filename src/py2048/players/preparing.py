@@ -15,6 +15,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from subprocess import DEVNULL, PIPE, Popen
@@ -25,7 +26,8 @@ from py2048.core.board import Board
 from py2048.core.errors import PlayerError
 from py2048.core.game import Game
 from py2048.core.rules import Rules, get_rules, list_rules
-from py2048.engine.jit import cache_directory, progress
+from py2048.engine.jit import progress
+from py2048.engine.jit.disk_cache import cache_directory
 from py2048.engine.jit.progress import Compiling
 from py2048.players.player import Player
 from py2048.players.registry import make_player
@@ -59,13 +61,10 @@ class Preparation:
         return progress.now() or self._reported
 
     def _run(self) -> None:
-        try:
+        with suppress(Exception, SystemExit):  # the next use of the player raises it
             if not (self._module and cache_directory() and self._run_subprocess(self._module)):
                 _use_once(self._player, self._rules)
-        except Exception:  # noqa: BLE001 - the next use of the player raises it
-            pass
-        finally:
-            self.is_over = True
+        self.is_over = True
 
     def _run_subprocess(self, module: str) -> bool:
         """Compile in a subprocess that ends with this process; return whether it succeeded."""
@@ -155,10 +154,8 @@ def warmup_tasks() -> list[tuple[str, Callable[[], object]]]:
 
 def _rate(spec: str, rules: Rules) -> None:
     """Make a player rate the first move of a game, unless the player does not support the rules."""
-    try:
+    with suppress(PlayerError):
         make_player(spec).rate(Game(rules, seed=1))
-    except PlayerError:
-        return
 
 
 def _build_table() -> None:

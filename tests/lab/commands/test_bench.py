@@ -121,7 +121,7 @@ def test_warm_up_compiles_what_a_search_and_a_training_need(capsys, monkeypatch,
     forms = len(wanted) + sum(len(item.warm_forms) for item in jit.kernels().values())
     said = capsys.readouterr().out
     assert said.startswith(f"{forms} compiled forms ready after ")
-    assert said.endswith(f", in {jit.cache_directory()}\n")
+    assert said.endswith(f", in {jit.disk_cache.cache_directory()}\n")
     rules = only or "classic"
     with ready_only():  # which other tests that compile something meanwhile do not disturb
         make_player("expectimax").rate(Game(get_rules(rules), seed=1))

@@ -110,7 +110,7 @@ def test_a_band_learns_from_saved_boards() -> None:
     play = player(network())()
     band = Band(1024, 1920, goal=8000.0)
     level, slope = measure_overestimate(play, play, training, band, band.end, seed=3)
-    band = band._replace(level=level, slope=slope)
+    band = replace(band, level=level, slope=slope)
     trainer = band_trainer(network(), LAYOUT, band, training.words)
     for rate in (0.25, 0.05):
         trainer.reset_coherence()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import zipfile
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -274,7 +274,7 @@ def test_a_file_with_bands_is_described(tmp_path: Path, capsys: pytest.CaptureFi
     data = json.loads(capsys.readouterr().out)
     played = play_games(SEARCHERS[1], [derive_seed(3, number) for number in range(5)])
     assert data["strength"]["mean"] == played.scores.mean()
-    assert data["bands"]["bands"][0] == LATE[0]._asdict()
+    assert data["bands"]["bands"][0] == asdict(LATE[0])
     assert main(["weights", str(path), "--calibrate"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert "band     from 64 and a sum of 90" in lines

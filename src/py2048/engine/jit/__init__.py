@@ -40,59 +40,18 @@ from pathlib import Path
 from types import CellType, FunctionType
 from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
-from py2048.engine.jit.disk_cache import (
-    DiskCache,
-    cache_directory,
-    digest_of,
-    make_name_unique,
-    name_of,
-)
+from py2048.engine.jit.disk_cache import DiskCache, make_name_unique, name_of
 from py2048.engine.jit.numba_parts import (
     PRIVATE_CHANGED,
     Example,
     Kernel,
-    address_of,
-    exchange,
-    fetch_add,
-    gather_bits,
-    gathers_bits,
-    memory_at,
     numba_module,
-    pause,
-    prefetch,
     register_instructions,
-    select,
 )
 from py2048.engine.jit.progress import names_in
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
-
-__all__ = [
-    "HAS_COMPILER",
-    "IS_PLAIN",
-    "address_of",
-    "available_threads",
-    "cache_directory",
-    "digest_of",
-    "exchange",
-    "fetch_add",
-    "gather_bits",
-    "gathers_bits",
-    "kernel",
-    "kernels",
-    "memory_at",
-    "pause",
-    "plain_form",
-    "pool_of",
-    "prefetch",
-    "ready",
-    "select",
-    "shares",
-    "together",
-    "type_of",
-    "warm_up",
-]
 
 Function = TypeVar("Function", bound=Callable[..., object])
 Result = TypeVar("Result")

@@ -174,43 +174,36 @@ def _weights(kernel: Kernel) -> dict[int, float]:
     LLVM optimises a kernel together with all kernels that it calls. The exponent was fitted to
     measured compile times of the search and training kernels.
     """
-    calls: dict[int, list[int]] = {}
-    sizes: dict[int, int] = {}
-    expanded: set[int] = set()  # Inlined kernels are never compiled alone.
-    waiting = [kernel]
-    while waiting:
-        part = waiting.pop()
-        if id(part) not in calls:
-            if part.targetoptions.get("inline") == "always":
-                expanded.add(id(part))
-            callees = list(_callees(part.py_func))
-            calls[id(part)] = [id(callee) for callee in callees]
-            sizes[id(part)] = len(part.py_func.__code__.co_code)
-            waiting += callees
     return {
-        part: FIXED_WEIGHT + float(sum(sizes[other] for other in _reached(part, calls))) ** 1.5
-        for part in calls
-        if part not in expanded
+        id(part): FIXED_WEIGHT + float(sum(map(_size, _reached(part)))) ** 1.5
+        for part in _reached(kernel)
+        if part.targetoptions.get("inline") != "always"  # inlined kernels never compile alone
     }
 
 
-def _reached(start: int, calls: dict[int, list[int]]) -> set[int]:
-    found, waiting = {start}, [start]
+def _size(kernel: Kernel) -> int:
+    return len(kernel.py_func.__code__.co_code)
+
+
+def _reached(kernel: Kernel) -> list[Kernel]:
+    """Return a kernel and all kernels that it calls, directly or indirectly."""
+    found, waiting = {id(kernel): kernel}, [kernel]
     while waiting:
-        new = set(calls[waiting.pop()]) - found
-        found |= new
-        waiting += new
-    return found
+        callees = {id(each): each for each in _callees(waiting.pop().py_func)}
+        waiting += [each for number, each in callees.items() if number not in found]
+        found |= callees
+    return list(found.values())
 
 
-def _callees(function: FunctionType) -> Iterator[Kernel]:
-    """Yield the kernels that a function calls."""
+@cache
+def _callees(function: FunctionType) -> list[Kernel]:
+    """Return the kernels that a function calls."""
     names = names_in(function.__code__)
     values = [function.__globals__[name] for name in names if name in function.__globals__]
     modules = [value for value in values if isinstance(value, ModuleType)]
     values += [getattr(module, name, None) for module in modules for name in names]
     values += [cell.cell_contents for cell in function.__closure__ or ()]
-    yield from filter(is_kernel, values)
+    return list(filter(is_kernel, values))
 
 
 def names_in(code: CodeType) -> list[str]:

@@ -89,6 +89,7 @@ def _random_play(cores: list[int], rounds: int, seconds: float) -> dict[int, lis
 def warm_up(quiet: options.QuietOption = False) -> None:
     """Compile all kernels now, so that no game, hint or training waits for the compiler later."""
     from py2048.engine import jit
+    from py2048.engine.jit.disk_cache import cache_directory
 
     need_compiler("compiling")
     start = time.perf_counter()
@@ -100,7 +101,7 @@ def warm_up(quiet: options.QuietOption = False) -> None:
 
         done = jit.warm_up(show, warmup_tasks())
     if not quiet:
-        folder = jit.cache_directory()
+        folder = cache_directory()
         where = f"in {folder}" if folder else "for this process only: no folder can be written"
         print(f"{done} compiled forms ready after {time.perf_counter() - start:.1f} s, {where}")
 

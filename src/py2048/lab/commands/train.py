@@ -6,7 +6,7 @@ import signal
 import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -248,7 +248,7 @@ def weights(
             kept = calibrate(player, usual_stages(), count, seed=first, threads=at_once)
             files.save_records(kept, file)
         if kept:
-            stages = [each._asdict() for each in kept.stages]
+            stages = [asdict(each) for each in kept.stages]
             data["records"] = {"games": kept.games, "seed": kept.seed, "stages": stages}
         if network and games:
             data["strength"] = _strength(evaluate(network, games, first, threads=at_once))

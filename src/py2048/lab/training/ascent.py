@@ -40,11 +40,7 @@ from py2048.lab.training.run import (
     make_trainer,
     save_checkpoint,
 )
-from py2048.lab.training.trainer import (
-    TrainingConfig,
-    settings_from,
-    tuples_text,
-)
+from py2048.lab.training.trainer import TrainingConfig, settings_from, tuples_text
 from py2048.players.ntuple.layout import PACKED_RANKS, NetworkLayout, parse_tuples
 from py2048.players.ntuple.network import Band, Network
 from py2048.players.ntuple.weights import load, save, save_packed
@@ -457,7 +453,7 @@ class Ascent:
             f"{planned}: the network overestimates by {level:,.0f} points, and by "
             f"{slope:+.1f} more per point of the sum"
         )
-        return band._replace(level=level + plan.margin, slope=slope)
+        return replace(band, level=level + plan.margin, slope=slope)
 
     def _train(
         self,

@@ -43,7 +43,7 @@ class BandTask(NamedTuple):
     def whole(cls, rules: Rules) -> BandTask:
         """Return a task that trains a whole network, as a band that never ends."""
         layout = NetworkLayout(*rules.shape, ((0,),))
-        network = Network(layout, rules, np.zeros(layout.weights, np.float32))
+        network = Network.zeros(layout, rules)
         return cls(network, Band(0, 0, makes=int(NEVER)), empty_boards(layout, 0))
 
     def check(self) -> None:

@@ -397,7 +397,7 @@ def save_checkpoint(
         "notes": notes or {},
     }
     if trainer.task:
-        header["band"] = trainer.task.band._asdict()
+        header["band"] = asdict(trainer.task.band)
     archive.write_archive(path, CHECKPOINT_KIND, header, trainer.arrays().items())
 
 

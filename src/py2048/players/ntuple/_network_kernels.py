@@ -40,7 +40,8 @@ from py2048.engine._board_kernels import (
     symmetries,
     transpose,
 )
-from py2048.engine.jit import IS_PLAIN, gather_bits, gathers_bits, kernel, prefetch
+from py2048.engine.jit import IS_PLAIN, kernel
+from py2048.engine.jit.numba_parts import gather_bits, gathers_bits, prefetch
 from py2048.players.ntuple.layout import Code
 
 Int = int | np.int64

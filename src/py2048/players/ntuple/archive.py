@@ -27,7 +27,6 @@ from py2048.core.game.record import check_replaceable, replacing
 
 HEADER = "header.json"
 VERSION = 1
-BLOCK = 1 << 24
 _LOCAL_HEADER = 30
 """Size of a ZIP member's local header in bytes, without the name and the extra field."""
 _EPOCH = (1980, 1, 1, 0, 0, 0)
@@ -94,23 +93,10 @@ def _write_member(
     if compression is None:
         compression = zipfile.ZIP_DEFLATED if is_sparse(array) else zipfile.ZIP_STORED
     info.compress_type = compression
-    digest = hashlib.sha256()
     with archive.open(info, "w", force_zip64=True) as member:
-        for block in _blocks(array):
-            digest.update(block)
-            member.write(block)
-    return digest.hexdigest()
-
-
-def _blocks(array: Array) -> Iterator[bytes | memoryview]:
-    head = io.BytesIO()
-    plain = np.lib.format.header_data_from_array_1_0(np.empty(0, array.dtype))
-    np.lib.format.write_array_header_1_0(head, plain | {"shape": array.shape})
-    yield head.getvalue()
-    rows = array.reshape(-1)  # makes no copy, even if the array is a strided column
-    step = max(BLOCK // max(array.itemsize, 1), 1)
-    for first in range(0, rows.size, step):
-        yield rows[first : first + step].tobytes()
+        writer = _HashingFile(member)
+        np.lib.format.write_array(writer, array, allow_pickle=False)
+    return writer.digest.hexdigest()
 
 
 class Archive:
@@ -180,7 +166,7 @@ class Archive:
         return read
 
     def _array_of(self, member: IO[bytes] | zipfile.ZipExtFile, name: str, expected: str) -> Array:
-        reader = _HashingReader(member)
+        reader = _HashingFile(member)
         try:
             array: Array = np.lib.format.read_array(reader, allow_pickle=False)
         except ValueError as error:
@@ -215,8 +201,8 @@ def faults_of(path: Path, fields: str) -> Iterator[None]:
         raise WeightsError(f"{path} is damaged: {fields}: {error}") from None
 
 
-class _HashingReader:
-    """A file wrapper that hashes all data read through it."""
+class _HashingFile:
+    """A file wrapper that hashes all data read or written through it."""
 
     def __init__(self, file: Any) -> None:
         self._file = file
@@ -226,6 +212,10 @@ class _HashingReader:
         data: bytes = self._file.read(count)
         self.digest.update(data)
         return data
+
+    def write(self, data: bytes, /) -> None:
+        self.digest.update(data)
+        self._file.write(data)
 
 
 @contextmanager

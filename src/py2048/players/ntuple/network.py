@@ -30,6 +30,7 @@ from py2048.engine.boards import tiles_of
 from py2048.engine.jit import IS_PLAIN
 from py2048.engine.rules import CompiledRules
 from py2048.players.ntuple import _network_kernels as kernels
+from py2048.players.ntuple.archive import Count, Points
 from py2048.players.ntuple.layout import NetworkLayout, downgraded, parts_of
 
 Weights = NDArray[np.float32]
@@ -192,7 +193,8 @@ def _zeros(size: int) -> mmap.mmap:
 # --- bands ---------------------------------------------------------------------------------------
 
 
-class Band(NamedTuple):
+@dataclass(frozen=True, order=True)
+class Band:
     """A range of late-game boards, and the correction of the network's values for these boards.
 
     Attributes:
@@ -206,12 +208,12 @@ class Band(NamedTuple):
             band contains the target tile.
     """
 
-    tile: int
-    least: int
-    level: float = 0.0
-    slope: float = 0.0
-    goal: float = 0.0
-    makes: int = 0
+    tile: Count
+    least: Count
+    level: Points = 0.0
+    slope: Points = 0.0
+    goal: Points = 0.0
+    makes: Count = 0
 
     @property
     def ending(self) -> int:
@@ -324,13 +326,14 @@ class Bands:
 
         The weights in `table` must be in units of `step`.
         """
-        kept = {each: row for each, row in self._parts() if each[:2] != band[:2]}
+        place = band.tile, band.least
+        kept = {each: row for each, row in self._parts() if (each.tile, each.least) != place}
         return self._of({**kept, band: table})
 
     def beyond(self, band: Band) -> Bands | None:
         """Return a copy without `band` and earlier bands of its tile, or `None` if it is empty."""
         tile, least = band.tile, band.least
-        kept = {each: row for each, row in self._parts() if each[0] != tile or each[1] > least}
+        kept = {each: row for each, row in self._parts() if each.tile != tile or each.least > least}
         return self._of(kept) if kept else None
 
     def _parts(self) -> Iterator[tuple[Band, Quantized]]:
@@ -348,7 +351,8 @@ class Bands:
 # --- records -------------------------------------------------------------------------------------
 
 
-class StageRecord(NamedTuple):
+@dataclass(frozen=True)
+class StageRecord:
     """Actual and predicted points of games, counted from the start of a stage.
 
     Attributes:

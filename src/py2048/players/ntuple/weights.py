@@ -22,7 +22,7 @@ import json
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import cache
 from importlib.util import find_spec
 from itertools import chain
@@ -44,7 +44,6 @@ from py2048.players.ntuple.archive import (
     Archive,
     Array,
     Count,
-    Points,
     faults_of,
     open_archive,
     write_archive,
@@ -332,12 +331,11 @@ def load_records(path: Path | str) -> TrackRecord | None:
         data = json.loads(beside.read_text(encoding="utf-8"))
         if (data["format"], data["version"]) != (RECORDS_KIND, RECORDS_VERSION):
             raise ValueError(f"not {RECORDS_KIND} of version {RECORDS_VERSION}")
-        stages = tuple(map(_stage_record, data["stages"]))
-        found = TrackRecord(int(data["games"]), int(data["seed"]), stages)
+        found = msgspec.convert(data, TrackRecord, str_keys=True)
         return found if data["weights"] == digest_of(path) else None
     except OSError as error:
         raise WeightsError(f"{beside} cannot be read: {error}") from None
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (msgspec.ValidationError, ValueError, KeyError, TypeError) as error:
         raise WeightsError(
             f"{beside} is damaged ({error}): delete it, or measure again with py2048 weights"
         ) from None
@@ -370,14 +368,7 @@ def digest_of(path: Path | str) -> str:
 
 
 def _rounded(record: StageRecord) -> dict[str, Any]:
-    return record._asdict() | {name: round(getattr(record, name), 1) for name in ROUNDED_FIELDS}
-
-
-def _stage_record(row: Mapping[str, Any]) -> StageRecord:
-    tile, least, games = (int(row[name]) for name in ("tile", "least", "games"))
-    predicted, realised, error = (float(row[name]) for name in ROUNDED_FIELDS)
-    made = {int(goal): int(count) for goal, count in row["made"].items()}
-    return StageRecord(tile, least, games, predicted, realised, error, made)
+    return asdict(record) | {name: round(getattr(record, name), 1) for name in ROUNDED_FIELDS}
 
 
 # --- headers -------------------------------------------------------------------------------------
@@ -397,20 +388,11 @@ class _TrainingRun(Struct):
     kept: bool | UnsetType = UNSET
 
 
-class _Band(Struct):
-    tile: Count
-    least: Count
-    level: Points = 0.0
-    slope: Points = 0.0
-    goal: Points = 0.0
-    makes: Count = 0
-
-
 class _Bands(Struct):
     tuples: list[list[Count]]
     ranks: Count
     step: Step
-    bands: list[_Band]
+    bands: list[Band]
 
 
 class _Header(Struct, kw_only=True):
@@ -497,8 +479,7 @@ def band_of(path: Path, values: object) -> Band:
     Raises:
         WeightsError: If the object is invalid.
     """
-    fields = convert(values, _Band, WeightsError, f"{path} is damaged", "band")
-    band = Band(**msgspec.structs.asdict(fields))
+    band = convert(values, Band, WeightsError, f"{path} is damaged", "band")
     for tile in (band.tile, band.ending):
         if not is_tile(tile):
             raise WeightsError(f"{path} is damaged: band: {tile} is not a tile")
@@ -523,7 +504,7 @@ def _header(network: Network, encoding: str) -> dict[str, Any]:
             "tuples": [list(cells) for cells in bands.layout.tuples],
             "ranks": bands.layout.ranks,
             "step": bands.step,
-            "bands": [band._asdict() for band in bands.bands],
+            "bands": [asdict(band) for band in bands.bands],
         }
     return header
 

@@ -54,7 +54,8 @@ from py2048.engine._board_kernels import (
     sum_packed,
     word_of,
 )
-from py2048.engine.jit import kernel, prefetch
+from py2048.engine.jit import kernel
+from py2048.engine.jit.numba_parts import prefetch
 from py2048.players.ntuple._heuristic_kernels import lines_4x4, lines_cells, lines_small, squeezed
 from py2048.players.ntuple._network_kernels import (
     IndexOf,

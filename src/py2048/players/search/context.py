@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from operator import attrgetter
 from typing import Annotated, cast, get_args, get_type_hints
 
 import numpy as np
@@ -22,7 +23,7 @@ from py2048.players.ntuple._heuristic_kernels import Tables, Terms, line_tables,
 from py2048.players.ntuple._network_kernels import SPARE, PackedBoardSpec
 from py2048.players.ntuple.heuristic import RANKS, Heuristic
 from py2048.players.ntuple.layout import PACKED_RANKS, board_kind
-from py2048.players.ntuple.network import NEVER, Band, Network, check_rules, check_spawned
+from py2048.players.ntuple.network import NEVER, Network, check_rules, check_spawned
 
 MAX_CELLS = 64
 MAX_TILES = 32
@@ -68,10 +69,9 @@ TERMS = np.dtype(
 ENTRY = np.dtype([("hash", np.uint64), ("value", np.float64)])
 """Table entry. Hash and value are adjacent, so a lookup takes one memory access."""
 
-BAND = np.dtype(
-    list(zip([*Band._fields[:5], "ending"], ["u8", "i8", "f8", "f8", "f8", "u8"], strict=True))
-)
-"""NumPy type of a late-game band: the first five fields of `Band`, and `ending`."""
+BAND_FIELDS = "tile", "least", "level", "slope", "goal", "ending"
+BAND = np.dtype(list(zip(BAND_FIELDS, ["u8", "i8", "f8", "f8", "f8", "u8"], strict=True)))
+"""NumPy type of a late-game band, with attributes of `Band` as fields."""
 
 # Each attribute is annotated with its Python type, and with its dtype and shape in memory.
 Long = Annotated[Int, np.int64]
@@ -321,7 +321,7 @@ def _set_network(context: SearchContext, network: Network, rules: Rules) -> None
             raise RulesError(f"{len(bands.bands)} bands are too many: at most {MAX_BANDS}")
         context.bands = len(bands.bands)
         context.band_list[: context.bands] = np.array(
-            [(*band[:5], band.ending) for band in bands.bands], BAND
+            list(map(attrgetter(*BAND_FIELDS), bands.bands)), BAND
         )
         context.band_size, context.band_step = np.uint64(bands.layout.size), bands.step
         context.band_max_rank = np.uint64(bands.layout.known)

@@ -460,14 +460,12 @@ class SearchedGames(NamedTuple):
         scores: Scores under the rules, int64 `[games]`.
         plies: Number of moves, int64 `[games]`.
         tiles: Largest tile of each final board, int64 `[games]`.
-        boards: Final boards as exponents, uint8 `[games, rows, columns]`.
         directions: Moves of each game, uint8 `[plies]`, numbered as in `Direction`.
     """
 
     scores: NDArray[np.int64]
     plies: NDArray[np.int64]
     tiles: NDArray[np.int64]
-    boards: NDArray[np.uint8]
     directions: list[NDArray[np.uint8]]
 
 
@@ -491,7 +489,6 @@ def play_games(searcher: Searcher, seeds: Sequence[int]) -> SearchedGames:
         score_of(rules, points, plies, boards),
         plies,
         tiles_of(boards).max(axis=1, initial=0),
-        boards.reshape(-1, *rules.shape),
         np.split(moves, np.cumsum(plies)[:-1]) if len(seeds) else [],
     )
 

@@ -143,10 +143,6 @@ class Api(Site):
         game = await self.visible_game(request)
         return await self.read("turns", request.caller, turns_answer, game, query)
 
-    async def record(self, request: UserRequest) -> Response:
-        """Send a finished game's record."""
-        return await send_record(self, request)
-
     async def stream(self, request: UserRequest) -> Response:
         """Stream a game live: first its state, then its events, until the game is over."""
         game = await self.visible_game(request)
@@ -342,7 +338,8 @@ class Endpoint:
 
     Attributes:
         path: The URL path, in which ``{game}`` is a game id.
-        view: A method of `Api`, which receives the request and, if declared, its body and query.
+        view: A view, such as a method of `Api`, which receives the request and, if declared, its
+            body and query.
         answer: Type of the response, or of each line in a stream. Defaults to the view's type.
         body: Type of the request body. Defaults to the view's type. Endpoints with a body use POST,
             and all others GET.
@@ -419,7 +416,7 @@ ENDPOINTS = (
     Endpoint(f"{_GAME}/moves", Api.move, schema.EventsMessage | schema.StateMessage),
     Endpoint(f"{_GAME}/stream", Api.stream, _Streamed, media=NDJSON),
     Endpoint(f"{_GAME}/turns", Api.turns),
-    Endpoint(f"{_GAME}/record", Api.record, schema.RecordAnswer),
+    Endpoint(f"{_GAME}/record", send_record, schema.RecordAnswer),
     Endpoint(f"{_GAME}/review", Api.review),
     Endpoint(f"{_GAME}/review", Api.request_review, status=202),
 )

@@ -67,7 +67,7 @@ async def show_game(site: Site, request: UserRequest) -> Response:
 
 
 async def send_record(site: Site, request: UserRequest) -> Response:
-    """Send a game's record as a download."""
+    """Send a finished game's record."""
     game = await site.visible_game(request)
     text = await site.read("list", request.caller, GameService.record_text, game)
     headers = {"content-disposition": f'attachment; filename="{game}.2048.json"'}

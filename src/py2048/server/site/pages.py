@@ -51,7 +51,7 @@ from py2048.server.play.games import MAX_SIDE, GameService
 from py2048.server.play.messages import game_row, rules_info
 from py2048.server.settings import ServerSettings
 from py2048.server.site.auth import Authenticator, Cookies, UserRequest
-from py2048.server.site.reviews import Reviewer, ReviewQueue
+from py2048.server.site.reviews import ReviewQueue
 
 Values = dict[str, Any]
 """Template values."""
@@ -297,10 +297,9 @@ class Site:
 
     Args:
         settings: How the server is run.
-        reviewer: Replacement for the function that reviews a game, for tests.
     """
 
-    def __init__(self, settings: ServerSettings, reviewer: Reviewer | None = None) -> None:
+    def __init__(self, settings: ServerSettings) -> None:
         self.settings = settings
         self.metrics = metrics = Metrics()
         self.limits = RateLimits(settings, metrics)
@@ -309,7 +308,7 @@ class Site:
         self.read, self.write = self.backend.read, self.backend.write
         self.auth = Authenticator(self.backend, Cookies(settings.key, secure=settings.is_secure))
         self.hints = HintService(settings.players, self.admission)
-        self.reviews = ReviewQueue(settings, self.backend, metrics, reviewer)
+        self.reviews = ReviewQueue(settings, self.backend, metrics)
         self.battles = BattleFeeds()
         self.leaderboards = TimedCache(LEADERBOARD_TTL_S, MAX_TEMPLATES)
         self.plots = TimedCache(PLOTS_TTL_S, MAX_TEMPLATES)

@@ -208,21 +208,18 @@ class ReviewQueue:
         settings: How the server is run.
         backend: The store.
         metrics: Counts reviews.
-        reviewer: Picklable function that computes a review.
 
     Attributes:
+        reviewer: Picklable function that computes a review.
         is_enabled: Whether this server reviews games.
         backlog: Number of waiting and running reviews at the last check.
     """
 
-    def __init__(
-        self, settings: ServerSettings, backend: Backend, metrics: Metrics,
-        reviewer: Reviewer | None = None,
-    ) -> None:  # fmt: skip
+    def __init__(self, settings: ServerSettings, backend: Backend, metrics: Metrics) -> None:
+        self.reviewer: Reviewer = computed
         self.is_enabled = settings.reviews > 0
         self.backlog = 0
         self._backend, self._metrics = backend, metrics
-        self._reviewer: Reviewer = reviewer or computed
         self._workers = settings.reviews
         self._turns = TokenBuckets(max(1, settings.reviews), MAX_AHEAD_S, clock=time.time)
         self._price_s = PRICE_S
@@ -317,7 +314,7 @@ class ReviewQueue:
             Exception: The exception that the process raised, or an error if it was cancelled.
         """
         worker, result, done = Worker(), None, 0
-        worker.start(TIMEOUT_S, _compute, self._reviewer, *_task(store, claim.game_id))
+        worker.start(TIMEOUT_S, _compute, self.reviewer, *_task(store, claim.game_id))
         try:
             while not isinstance(result, Outcome):
                 if self._is_closed or not store.reviews.renew(claim, done):
