@@ -16,7 +16,7 @@ from tests.players.solving.interruptions import Killed, ending_after, flip
 from tests.players.solving.reference import exact_values, value_of_game
 from tests.processes import python
 
-from py2048 import Board, Game, Rules, get_rules
+from py2048 import Board, Direction, Game, Rules, get_rules
 from py2048.cli import main
 from py2048.core.errors import BoardError, SolvingError
 from py2048.core.rules import Weights
@@ -73,6 +73,9 @@ def test_moves_are_worth_their_points_and_what_follows(text: str, goal: str) -> 
         if moves:
             assert set(moves) == set(Game(rules, board=board).legal_directions())
             assert max(moves.values()) == solution.value_of(board)
+            assert moves[solution.best(board) or Direction.UP] == max(moves.values())
+        else:
+            assert solution.best(board) is None
 
 
 @pytest.mark.parametrize("goal", ["score", "tile=64"])

@@ -8,13 +8,21 @@
 
 from __future__ import annotations
 
-from py2048.players.solving.formations import Formation as Formation
-from py2048.players.solving.formations import get_formation as get_formation
-from py2048.players.solving.formations import list_formations as list_formations
-from py2048.players.solving.goal import Goal as Goal
-from py2048.players.solving.solution import Solution as Solution
-from py2048.players.solving.solver import solve as solve
-from py2048.players.solving.tables import Ending as Ending
-from py2048.players.solving.tables import EndingTable as EndingTable
-from py2048.players.solving.tables import build_table as build_table
-from py2048.players.solving.tables import find_ending as find_ending
+from py2048.players.solving.formations import Formation, get_formation, list_formations
+from py2048.players.solving.goal import Goal
+from py2048.players.solving.solution import Solution
+from py2048.players.solving.solver import solve
+from py2048.players.solving.tables import Ending, EndingTable, build_table, find_ending
+
+__all__ = [
+    "Ending",
+    "EndingTable",
+    "Formation",
+    "Goal",
+    "Solution",
+    "build_table",
+    "find_ending",
+    "get_formation",
+    "list_formations",
+    "solve",
+]

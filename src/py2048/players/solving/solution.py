@@ -210,6 +210,17 @@ class Solution:
         legal = board.legal_directions()
         return {each: float(kernels.worth(word, each.value, spec, afters)) for each in legal}
 
+    def best(self, board: Board) -> Direction | None:
+        """Return the best move, or `None` at the end of a game.
+
+        Ties go to the first direction in `Direction`.
+
+        Raises:
+            BoardError: If the board is not reachable under the rules.
+        """
+        values = self.move_values(board)
+        return max(values, key=values.__getitem__) if values else None
+
     def afterstates(self, keys: Keys, total: int) -> kernels.Lookup:
         """Return a lookup table of all afterstates of boards that have this tile sum."""
         found = np.empty(4 * len(keys), np.uint64)

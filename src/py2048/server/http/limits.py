@@ -50,10 +50,13 @@ class TokenBuckets:
 
     def take(self, key: str) -> float:
         """Take a token and return 0.0, or return the seconds until one is available."""
-        wait_s = self.wait_s(key)
-        if not wait_s:
-            self.charge(key, 1)
-        return wait_s
+        now = self.clock()
+        full = max(self._full.get(key, now), now)
+        wait_s = full - now - (self.burst - 1) / self.rate
+        if wait_s > 0:
+            return wait_s
+        self._full[key] = full + 1 / self.rate
+        return 0.0
 
     def charge(self, key: str, tokens: float) -> None:
         """Remove tokens, or refund them if `tokens` is negative. The balance can be negative."""
