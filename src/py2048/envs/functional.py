@@ -122,8 +122,8 @@ def spawn(rules: Rules, after: Boards, actions: ArrayLike, draws: ArrayLike) -> 
         after: Afterstates of legal slides.
         actions: The action that led to each afterstate, which determines the cell of a
             deterministic spawn.
-        draws: 64-bit draws `[...]`, for example those of `draws_of`. Deterministic spawns ignore
-            the draws.
+        draws: Random 64-bit numbers `[...]`, for example from `draws_of`. Deterministic spawns
+            ignore them.
 
     Raises:
         BoardError: If a board is full.

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def delayed_interrupts(*, redeliver: bool = True) -> Iterator[None]:
-    """Delay Ctrl-C and SIGTERM until the end of the block, or discard them without `redeliver`."""
+    """Delay Ctrl-C and SIGTERM until the block ends. If not `redeliver`, discard them then."""
     if threading.current_thread() is not threading.main_thread():
         yield  # only the main thread is interrupted
         return

@@ -25,7 +25,7 @@ from py2048.core.errors import PlayerError, RulesError, unknown
 from py2048.core.rules import Rules, get_rules
 
 TABLE = Path(__file__).resolve().parent / "data" / "levels.json"
-"""File with simulation results for each preset and slip (relative error).
+"""Simulation results for each preset and each relative error of a player.
 
 The results are the median score and the fraction of games that reach each tile.
 """

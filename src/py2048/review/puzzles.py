@@ -24,7 +24,7 @@ from py2048.review.reasons import ReasonKind
 PACK = Path(__file__).resolve().parent / "data" / "puzzles.txt"
 """The puzzles, one per line and sorted by rating.
 
-Each line starts with the number, the rating, the kind of reason and the preset. The ranks of the
+Each line starts with a puzzle's number, rating, theme and preset. The ranks of the
 tiles follow, row by row, and then the values of up, down, left and right.
 """
 

@@ -61,7 +61,7 @@ class Caller(NamedTuple):
     Attributes:
         address: Network address (see `address_of`).
         account: The account.
-        is_known: Whether requests of this caller take precedence over those of strangers.
+        is_known: Whether the caller's requests take precedence over requests by strangers.
     """
 
     address: str
@@ -90,7 +90,7 @@ class Request(NamedTuple):
 class FairQueue:
     """A queue that shares time fairly between addresses, then between an address's accounts.
 
-    One address can use at most half of the places at the same time.
+    At most half of the running requests can come from one address.
 
     Args:
         places: Maximum number of requests that run at the same time.

@@ -627,7 +627,7 @@ class GamesMessage(ServerMessage, tag="games"):
 
 
 class RejectedMessage(ServerMessage, tag="refused"):
-    """The rejection of an action, with the state of the game."""
+    """An action was rejected. The message includes the state of the game."""
 
     reason: str
     message: str
@@ -814,8 +814,8 @@ class ReviewSummary(Reply, kw_only=True):
 
     `moments` are up to ten costly moves, in game order. `first` is the turn of the costliest move.
     `graph` is an SVG plot of the values. `swing` is the standard deviation of the player's luck.
-    `expected` is the value of the start position if moves were judged against perfect play in
-    points. The final score then equals `expected` minus `loss` plus `luck`.
+    If moves were judged by the points that perfect play would score, `expected` is the value of
+    the start position, and the final score equals `expected` minus `loss` plus `luck`.
     """
 
     judge: str

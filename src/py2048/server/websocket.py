@@ -288,7 +288,7 @@ class ClientConnection(Client):
     def _continue_chain(self, action: schema.NumberedRequest, game: OnlineGame) -> None:
         self._chain, self._last_chained = action.chain, (game, game.tracked.revision)
 
-    # Handlers of messages, named after the type of the message
+    # Message handlers; each is named after the type of its message
 
     async def _on_move(self, message: schema.NumberedRequest) -> None:
         self._play(await self._own_room(), message)

@@ -999,7 +999,7 @@ def _check_its_choices(driver: WindowDriver, looks: Sequence[WindowContents]) ->
     for one, two in pairwise(looks):
         choices.add(one, two)
     changes = sum(one.texts != two.texts for one, two in pairwise(looks))
-    # The pause is short, so the computer rarely attempts two moves between observations.
+    # Short, so that the computer rarely makes two moves between observations.
     pause = 4000 // changes if changes < len(looks) - 1 else 50
     before = looks[-1]
     for _ in range(MAX_MORE_LOOKS):

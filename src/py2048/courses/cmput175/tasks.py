@@ -287,7 +287,7 @@ def other_length_examples(seed: str) -> Iterator[Example]:
 
 
 def different(line: list[int]) -> Satisfies:
-    """Return a matcher for results of `collapseRow` in which the list differs from `line`."""
+    """Return a matcher for `collapseRow` results whose list is not `line`."""
     return Satisfies("a different list and a flag", lambda found: line not in (found, found[0]))
 
 

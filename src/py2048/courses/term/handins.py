@@ -101,7 +101,7 @@ class _Entry:
 
 
 class Finder:
-    """Finds the hand-ins of the assignment `name`; archives are unpacked into `scratch`."""
+    """Finds the submissions for the assignment `name`, and unpacks archives into `scratch`."""
 
     def __init__(self, term: Term, name: str, scratch: Path) -> None:
         self.term = term

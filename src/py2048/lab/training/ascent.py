@@ -95,7 +95,7 @@ class BandPlan:
         tile: Largest tile of the band's boards.
         min_sum: Minimum tile sum of the band's boards.
         goal: Expected points after the target tile has been reached.
-        target_tile: The tile that ends the band, or 0 if the band ends at twice `tile`.
+        target_tile: Making this tile ends the band. 0 stands for twice `tile`.
         moves: Number of training moves at each learning rate.
         rates: Learning rates, used one after another. Temporal coherence is reset each time.
     """

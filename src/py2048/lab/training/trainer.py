@@ -233,7 +233,7 @@ def _converted(name: str, value: object, kind: Any) -> object:
 
 
 class TrainerBase:
-    """The settings and the history of a trainer on any device.
+    """Settings and history, which trainers on the CPU and the GPU share.
 
     Args:
         config: The settings. All bands of a network have the same `tuples` and `ranks`.
@@ -382,7 +382,7 @@ class Trainer(TrainerBase):
 
     @property
     def passed(self) -> float:
-        """Share of games that reached the target tile or the band above.
+        """Share of games that reached the target tile or the next band.
 
         Only games that started from saved boards count.
         """

@@ -200,8 +200,8 @@ class Band:
     Attributes:
         tile: Largest tile on the boards of this band.
         least: Minimum tile sum of the boards of this band.
-        level: Overestimate of the base network at the tile sum `least`, in points, including a
-            safety margin.
+        level: Points by which the base network overestimates boards with the tile sum `least`,
+            plus a safety margin.
         slope: Increase of the overestimate per unit of the board's sum.
         goal: Value of a board on which the target tile has just been created.
         makes: The target tile, or 0 for the default target, which is twice `tile`. No board in the

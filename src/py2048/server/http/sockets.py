@@ -113,7 +113,7 @@ class SocketConnection(WebSocketsSansIOProtocol):
             super().send_receive_event_to_app()
 
     def handle_connect(self, event: Any) -> None:
-        """Add this connection to the scope of a valid handshake.
+        """If the handshake is valid, add this connection to its ASGI scope.
 
         The client has sent the whole head, so the time limit no longer applies.
         """
