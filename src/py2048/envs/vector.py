@@ -601,7 +601,7 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
         return shown.observations, {"action_mask": shown.masks, "score": shown.scores}
 
     def _reward(self, before: tuple[Array, Flags, Array], over: Flags | None, shown: Shown) -> None:
-        """Replace the points with the rewards of the user's function.
+        """Replace the points with the rewards that the user's function returns.
 
         Args:
             before: The boards before the step, which episodes waited, and the moves.

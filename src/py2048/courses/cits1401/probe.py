@@ -1,7 +1,7 @@
 """Functions that find, read and click the squares of a submission's window.
 
 The assignment does not prescribe the layout, so squares are recognised by their appearance. The
-numbers are texts on 25 rectangles of a canvas, or on 25 widgets in a 5x5 grid.
+numbers are shown on 25 rectangles of a canvas, or on 25 widgets in a 5x5 grid.
 
 This code runs in the submission's process. In that process, `screen` simulates the user, and py2048
 cannot be imported.
