@@ -132,7 +132,7 @@ _LINE_CACHE_SIZE = 1 << 14
 def _cached_slide(merging: Merging, is_forward: bool) -> Callable[[Line], LineSlide]:
     """Return a cached function that slides a line in one direction.
 
-    In `LineSlide.steps`, cells are counted from the first cell of the line in both directions.
+    `LineSlide.steps` numbers cells from the start of the line, whatever the direction.
     """
     step = 1 if is_forward else -1
 

@@ -33,8 +33,8 @@ def convert(
         data: The data.
         kind: The type.
         error_type: Type of the error that is raised.
-        source: Where the data comes from, for the beginning of the error message.
-        above: Key of the data inside the source, if the data is only a part.
+        source: Beginning of the error message, such as the path of the file.
+        above: Key of the data within the file; error messages prefix it to other keys.
 
     Raises:
         Py2048Error: If the data does not fit. The message names the invalid key and its value.

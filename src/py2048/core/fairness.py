@@ -106,7 +106,7 @@ def check_draws(secret: str, rules: Rules, start: Board | None, turns: Iterable[
     Args:
         secret: The revealed secret.
         rules: The rules of the game.
-        start: The start position, or None if it was set up by hand.
+        start: The start position, or None to skip its check, as for boards set up by hand.
         turns: The turns of the game.
 
     Raises:
@@ -127,7 +127,8 @@ def check_draws(secret: str, rules: Rules, start: Board | None, turns: Iterable[
 def revelation_of(day: str) -> datetime:
     """Return the time at which a daily challenge's secret is revealed.
 
-    The extra day lets players finish games they began in the last minute.
+    The secret is kept for one day after the challenge ends, so that players can finish games that
+    they began in its last minute.
     """
     return datetime.fromisoformat(day).replace(tzinfo=UTC) + timedelta(days=2)
 

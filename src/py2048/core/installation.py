@@ -57,7 +57,7 @@ def _origin() -> tuple[Path | None, bool]:
 
 
 def _strong_networks(origin: Path) -> list[Path]:
-    """Return a checkout's ``weights`` folder, or the networks' wheel beside py2048's wheel."""
+    """Find the strong networks in a checkout, or in the folder of py2048's wheel."""
     pattern = "weights" if origin.is_dir() else "py2048_weights-*.whl"
     return sorted((origin if origin.is_dir() else origin.parent).glob(pattern))[-1:]
 

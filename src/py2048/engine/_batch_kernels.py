@@ -93,8 +93,9 @@ ONE = np.uint64(1)
 EPISODE, SLOT_KEY, LENGTH = range(WORD_ROWS, WORD_ROWS + 3)
 """Additional rows of `BatchState.words`.
 
-`EPISODE` is the number of the slot's current game, and `SLOT_KEY` the generator key for the seeds
-of the slot's games. `LENGTH` counts the steps of the episode if there is a step limit.
+`EPISODE` numbers the games of each slot. `SLOT_KEY` is the generator key from which the seeds of
+the slot's games are drawn. `LENGTH` counts the steps of the current episode if episodes have a step
+limit.
 """
 
 
@@ -118,8 +119,8 @@ class BatchState(NamedTuple):
     Attributes:
         cells: The ranks, uint8 `[cells, padded]`; `padded` is `n` rounded up to whole blocks.
         flags: uint8 `[STORED_FLAGS, padded]`, with rows as in ``_simd_kernels.py``.
-        words: uint64 `[WORD_ROWS + 3, padded]`, with rows as in ``_simd_kernels.py`` and this
-            module.
+        words: uint64 `[WORD_ROWS + 3, padded]`, with rows as in ``_simd_kernels.py``, followed by
+            `EPISODE`, `SLOT_KEY` and `LENGTH`.
         rewards: Points gained in the last step, int32 `[padded]`.
         last_cells: Final board of each slot's last finished game, uint8 `[padded, cells]`.
         last_scores: Score of each slot's last finished game, int64 `[padded]`.
@@ -176,7 +177,7 @@ def episode_key(words: Words, game: np.uint64) -> np.uint64:
 def load(base: np.uint64, state: BatchState, space: Workspace) -> None:
     """Copy a block of the batch to the workspace.
 
-    The batch does not store ``CHANCE``, so this row is recomputed.
+    Recomputes ``CHANCE`` from the generator state, because the batch does not store it.
     """
     copy_in(space.board, state.cells, base)
     copy_in(space.flags, state.flags, base)
@@ -308,7 +309,7 @@ def end_unfinished(
     space: Workspace,
     rules: RuleArrays,
 ) -> tuple[np.int64, np.int64]:
-    """End the games of episodes that were terminated or truncated before the game was over.
+    """End unfinished games whose episodes were terminated or truncated.
 
     Returns:
         The number of games that ended and the sum of their scores.
@@ -343,7 +344,7 @@ def save_final(
 
 @kernel(inline=True, borrows=True)
 def restore_final(base: np.uint64, lane: np.uint64, state: BatchState, space: Workspace) -> None:
-    """Undo changes that this step made to the board of a finished game."""
+    """Restore the final board of a game that was over before this step."""
     for cell in range(np.uint64(state.last_cells.shape[1])):
         space.board[cell * WIDTH + lane] = state.last_cells[base + lane, cell]
 
@@ -367,7 +368,7 @@ Step = Callable[[np.int64, Longs, BatchState, RuleArrays, Workspace], tuple[np.i
 
 
 def make_step(turn: Turn) -> Step:
-    """Build the step kernel from `turn`, a kernel that plays one turn of a block."""
+    """Build the kernel that plays one step of a block, using the turn kernel `turn`."""
 
     @kernel(inline=True, borrows=True)
     def step(
@@ -397,10 +398,7 @@ def make_step(turn: Turn) -> Step:
 
 
 def make_play(turn: Turn) -> Play:
-    """Build the kernel that worker threads run to play steps.
-
-    The kernel `turn` plays one turn of a block.
-    """
+    """Build the kernel that threads run to play steps, using the turn kernel `turn`."""
     step = make_step(turn)
 
     @kernel(example=play_arguments, borrows=True)
@@ -413,7 +411,7 @@ def make_play(turn: Turn) -> Play:
         rules: RuleArrays,
         space: Workspace,
     ) -> bool:
-        """Process blocks until all are finished, or until polling for a new round times out.
+        """Process blocks of the batch until the round is complete or polling times out.
 
         Args:
             thread: Number of the thread. Thread 0 returns after one round, and the other threads
@@ -561,7 +559,7 @@ def enter_boards(
 
 @kernel(borrows=True)
 def store_first(game: np.uint64, state: BatchState, space: Workspace) -> None:
-    """Copy a new game from the first lane of the workspace to the slot `game`."""
+    """Copy a new game from the first lane of the workspace to its slot in the batch."""
     for cell in range(state.cells.shape[0]):
         state.cells[cell, game] = space.board[cell * LANES]
         state.last_cells[game, cell] = space.board[cell * LANES]
@@ -586,13 +584,14 @@ def slide_each(
 
 # --- whole games from given positions -------------------------------------------------------------
 
-# A job is one game. When the game in a lane ends, the lane takes the next job, so blocks stay full
-# until no jobs are left. The result of a job does not depend on its lane or thread.
+# Each lane of a block plays one game at a time. When the game ends, the lane starts the next game
+# (*job*), so all lanes stay busy until no jobs are left. The result of a job does not depend on its
+# lane or thread.
 
 
 FORCED = WAS_OVER
-"""Row of `flags` with the fixed first move of each game: the direction plus 1, or 0 for no fixed
-move.
+"""Row of `flags` for the prescribed first move of each game: the direction plus 1, or 0 if any move
+is allowed.
 """
 
 INVERSE = np.uint64(pow(int(GOLDEN), -1, 2**64))
@@ -624,9 +623,9 @@ class Lanes(NamedTuple):
     """The random games that a thread is playing, one per lane of its block."""
 
     jobs: Longs
-    """Number of the job in each lane, or `IDLE`."""
+    """The job that each lane is playing, or `IDLE`."""
     ends: Longs
-    """Turn number at which the game in each lane ends, counted from the start of `rollout`."""
+    """Turn at which each lane's game reaches its limit, counted from the start of `rollout`."""
     rewards: NDArray[np.int32]
     """Points of the last turn."""
 
@@ -669,7 +668,7 @@ def take_job(
 
 @kernel(borrows=True)
 def force_first(flags: Bytes) -> None:
-    """In games with a fixed first move, replace the random direction with this move."""
+    """Replace the random direction in games with a prescribed first move."""
     for lane in range(WIDTH):
         forced = flags[FORCED + lane]
         direction = np.uint8(forced - B1)
@@ -713,7 +712,7 @@ Rollout = Callable[[Int, Int, Series, Lanes, Workspace, RuleArrays], None]
 
 
 def make_rollout(turn: Turn) -> Rollout:
-    """Build the kernel that plays random games; the kernel `turn` plays one turn of a block."""
+    """Build the kernel that plays random games, using the turn kernel `turn`."""
 
     @kernel(example=rollout_arguments, borrows=True)
     def rollout(

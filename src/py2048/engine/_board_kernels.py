@@ -26,13 +26,14 @@ hash                `mix64`                 `hash_packed`                       
 
 Boards of up to 4x4 cells slide by table lookup, with one lookup per line (row or column). The table
 fits the CPU cache. The table kernels ignore ``high`` for speed, so merging two 32768s leaves
-another 32768 instead of a 65536. The points are correct, however. Kernels that need the exact board
-call `slide_lines` for every slide that scores at least `MIN_LARGE_POINTS`.
+another 32768 instead of a 65536. The points are correct, however. Slides that score at least
+`MIN_LARGE_POINTS` may contain such a merge, so kernels that need the exact board repeat them with
+`slide_lines`.
 
 A *line table*, uint64 `[16 ** length]`, is indexed by the nibbles of a line, with the first cell in
-the lowest bits. Each 64-bit entry holds both slides of a line. The low half contains the two
-resulting lines, and the high half the points of the two slides, divided by four. In each half, the
-lower 16 bits belong to the slide towards the first cell.
+the lowest bits. Each 64-bit entry holds both slides of a line in four 16-bit fields. From the
+lowest bit up, the fields contain the line after sliding towards its first cell, the line after
+sliding towards its last cell, and the points of these two slides, divided by four.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ Cells = NDArray[np.uint8]
 Words = NDArray[np.uint64]
 Longs = NDArray[np.int64]
 Moved = tuple[Word, Word, np.int64]
-"""An afterstate as two words, and the points of the slide (-1 if nothing moved)."""
+"""Both words of an afterstate, and the points of the slide (-1 if nothing moved)."""
 
 ZERO = np.uint64(0)
 TWO = np.uint64(2)
@@ -77,7 +78,7 @@ ODD = np.uint64(0x9E3779B97F4A7C15)
 
 UP, DOWN, LEFT, RIGHT = (np.int64(direction) for direction in range(4))
 SIDE = np.int64(4)
-"""Side of a 4x4 board. With an untyped literal, Numba would compile the kernels again."""
+"""Side of a 4x4 board. Numba would compile kernels again for a plain 4."""
 
 TABLE_CELLS = 4
 """Maximum length of the lines that have a line table."""
@@ -131,7 +132,7 @@ def tile_sum(board: Word) -> Word:
 @kernel(borrows=True)
 def sum_packed(low: Word, high: Word) -> np.int64:
     """Return the sum of the tiles on a packed board."""
-    # For ranks above 15, `low` holds the rank minus 16.
+    # `low` holds only the lower four bits of each rank.
     total, cell = np.int64(tile_sum(low)), 0
     while high != ZERO:
         if high & ONE:
@@ -163,7 +164,7 @@ def spawn_packed(
     """Return the board after the spawn that the random number `word` determines.
 
     Args:
-        low: First word of the afterstate, which must have an empty cell.
+        low: First word of the afterstate. At least one cell must be empty.
         high: Second word.
         cells: The mask of all cells.
         word: The draw.
@@ -383,9 +384,9 @@ DIAGONALS = np.array(
     ],
     np.uint64,
 )
-"""Masks for transposing square boards, `[side, distance - 1]`.
+"""Masks for transposing square boards, indexed by side length and distance minus 1.
 
-Each mask selects the cells at a given distance above the main diagonal.
+Each mask selects the cells at that distance above the main diagonal.
 """
 
 
@@ -519,7 +520,7 @@ def legal_cells(cells: Cells, rows: Int, columns: Int, target: Int) -> int:
 
 @kernel(borrows=True)
 def _axis_cells(cells: Cells, step: Int, pairs: Int, in_line: Int, stride: Int) -> tuple[int, int]:
-    """Return whether any tile can move up or left, and whether any can move down or right."""
+    """Return whether any tile can move by `-step` cells, and whether any can by `step`."""
     lower, higher = 0, 0
     for pair in range(pairs):
         cell = pair // in_line * stride + pair % in_line

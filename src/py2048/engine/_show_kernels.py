@@ -1,11 +1,12 @@
 """Kernels that write step results for agents: observations, action masks, rewards and scores.
 
 A block is stored by cell, so that kernels can use vector instructions, but agents receive each
-board as a contiguous array. The conversion is vectorised as well. It packs four cells of a board
-into a 32-bit word, and then writes each board's words consecutively.
+board as a contiguous array. The conversion is vectorised as well: it packs four cells of each board
+into a 32-bit word, and then writes the words board by board.
 
-Each step may write to new arrays, but a polling worker thread keeps the arguments of its first
-call. The threads therefore read the addresses of the output arrays from a shared array.
+The output arrays can change with every step, but a worker thread receives no new arguments while it
+polls for steps. Worker threads therefore read the addresses of the output arrays from shared
+memory.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ MAX_PLANES = 32
 """Maximum number of one-hot planes."""
 
 IS_TERMINATED, IS_TRUNCATED, FINAL_LEGAL = MOVED, INDEX, RANK
-"""Rows of `flags` that are reused after a turn.
+"""Additional names of rows in `flags` that hold other data after a turn.
 
 `IS_TERMINATED` and `IS_TRUNCATED` mark the episodes that the step ended. `FINAL_LEGAL` contains the
 legal directions at the end of an episode.
@@ -90,7 +91,7 @@ legal directions at the end of an episode.
 BYTE_MASK, ONES = np.uint64(0xFF), np.uint64(0x0101010101010101)
 ZERO, ONE, TWO, THREE, FOUR = (np.uint64(value) for value in range(5))
 SEVEN, PLANES = np.uint64(7), np.repeat(np.arange(MAX_PLANES, dtype=np.uint64) * ONES, 2)
-"""`PLANES` contains the number of each plane 16 times, as the bytes of two 64-bit words."""
+"""`PLANES` repeats the number of each one-hot plane in all 16 bytes of two 64-bit words."""
 BYTE, SHORT, TRIPLE = np.uint32(8), np.uint32(16), np.uint32(24)
 SPREAD, LOW_BITS = np.uint32(0x00204081), np.uint32(0x01010101)
 """Multiplying a 4-bit number by `SPREAD` puts bit ``d`` at the bottom of byte ``d``."""
@@ -123,7 +124,7 @@ def write_observations(block: Int, state: BatchState, space: Workspace, orders: 
 
 @kernel(borrows=True)
 def write_rewards(points: NDArray[np.int32], illegal: Bytes, first: Int, orders: Longs) -> None:
-    """Write the rewards: points or the logarithms of points, plus penalties."""
+    """Write the reward of each game: its points or their logarithm, plus any penalty."""
     rewards = memory_at(np.float64, orders[REWARDS] + 8 * first, LANES)
     for lane in range(WIDTH):
         rewards[lane] = np.float64(points[lane])
@@ -281,7 +282,7 @@ def prefetch_final_positions(first: Int, orders: Longs) -> None:
 def write_final_positions(first: Int, state: BatchState, flags: Bytes, orders: Longs) -> None:
     """Write the final positions of episodes that just ended, and clear older records.
 
-    ``LAST_OVER`` has a non-zero byte for each record that still contains an older position.
+    In ``LAST_OVER``, the byte of a record is non-zero if an earlier step filled the record.
     """
     was_over = memory_at(np.uint64, orders[LAST_OVER] + first, LANES // 8)
     end_words = memory_at(np.uint64, orders[TERMINATED] + first, LANES // 8)

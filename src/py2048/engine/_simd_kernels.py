@@ -2,15 +2,15 @@
 
 A block is stored by cell: row ``c`` of the uint8 array `board` holds the ranks of cell ``c`` of
 every board in the block, so that one vector instruction processes 16, 32 or 64 boards. The inner
-loops contain no branches and no table lookups. Where boards move in different directions, `select`
-chooses a value for each board. Ranks are stored as bytes, so there is no limit on tiles in
-practice.
+loops contain no branches and no table lookups. Boards can move in different directions, so `select`
+chooses each board's value without branching. Ranks are stored as bytes, so there is no limit on
+tiles in practice.
 
 LLVM can vectorise the loops over ``lane``, because they have a constant length and access only a
 few contiguous rows, mostly of the same element type. All indices are unsigned, because Numba adds a
 sign check to every access with a signed index.
 
-A block also has the following arrays, whose rows start at constants such as ``LEGAL``:
+The other arrays of a block are flat, and constants such as ``LEGAL`` are the offsets of their rows:
 
 * `flags`, uint8 `[FLAG_ROWS * LANES]`;
 * `words`, uint64 `[WORD_ROWS * LANES]`;
@@ -72,7 +72,7 @@ MAX_CELLS = 254
 
 ZERO = np.uint64(0)
 WIDTH = np.uint64(LANES)
-"""Number of elements per row of a block, which is also the number of lanes."""
+"""`LANES` as an unsigned integer, for index arithmetic."""
 WIDTH2, WIDTH3, WIDTH4 = np.uint64(2 * LANES), np.uint64(3 * LANES), np.uint64(4 * LANES)
 
 # Rows of `flags`. The first STORED_FLAGS rows persist between steps:
@@ -88,13 +88,20 @@ DIRECTION, LEGAL, DONE, ILLEGAL, MOVED, INDEX, RANK, WAS_OVER = (
 FLAG_ROWS = 8
 STORED_FLAGS = 4
 
-# Rows of `words`. STATE is the generator's state, `key + (ply + 1) * GOLDEN`. BONUS is added to the
-# points of the next legal move.
+# Rows of `words`:
+#
+# STATE: the generator's state, `key + (ply + 1) * GOLDEN`
+# SCORE: the score
+# BONUS: points that the next legal move also earns
 STATE, SCORE, BONUS = (np.uint64(row * LANES) for row in range(3))
 WORD_ROWS = 3
 
-# Rows of `halves`. POINTS is the sum of the tiles that this slide merged. CHANCE and LOW are the
-# high and the low 32 bits of the last random numbers. FOUND lists the lanes whose games are over.
+# Rows of `halves`:
+#
+# POINTS: the sum of the tiles that this slide merged
+# CHANCE: the high 32 bits of the last random number
+# LOW: the low 32 bits of the last random number
+# FOUND: the lanes whose games are over, as listed by `find_over`
 POINTS, CHANCE, LOW, FOUND = (np.uint64(row * LANES) for row in range(4))
 HALF_ROWS = 4
 
@@ -114,7 +121,7 @@ U1, U16 = np.uint32(1), np.uint32(0xFFFF)
 def choose(flags: Bytes, halves: Halves) -> None:
     """Choose a random legal direction for each board, from bits 32-47 of its last random number.
 
-    Other bits of the same number select the spawned tile, almost independently of the direction.
+    These bits had almost no effect on the last spawned tile, which the same number selected.
     """
     for lane in range(WIDTH):
         legal = flags[LEGAL + lane]
@@ -267,10 +274,7 @@ def score_turns(
     rewards: NDArray[np.int32],
     numbers: Longs,
 ) -> None:
-    """Write this turn's points to `rewards` (int32 `[LANES]`), and add them to the scores.
-
-    `numbers` contains the scoring terms that `CompiledRules` describes.
-    """
+    """Write this turn's points to `rewards` (int32 `[LANES]`), and add them to the scores."""
     merged, legal = np.int32(numbers[MERGE_POINTS]), np.int32(numbers[LEGAL_POINTS])
     illegal = np.int32(numbers[ILLEGAL_POINTS])
     for lane in range(WIDTH):
@@ -294,8 +298,8 @@ def find_over(legal: Words, halves: Halves) -> Int:
     """Write the lane numbers of finished games to the row ``FOUND``; return their count.
 
     Args:
-        legal: The row ``LEGAL`` viewed as 64-bit words, eight lanes per word.
-        halves: The rows of halves.
+        legal: `Workspace.legal`, which packs eight lanes into each word.
+        halves: `Workspace.halves`.
     """
     count = ZERO
     for index in range(np.uint64(LANES // 8)):
@@ -334,7 +338,7 @@ def start_board(
 ) -> Int:
     """Set up the start position for a generator key, exactly as `py2048.core.game` does.
 
-    Returns: The number of tiles. `placed` contains the tiles' cells in ascending order.
+    Returns: The number of tiles. Their cell numbers are written to `placed` in ascending order.
     """
     end = np.uint64(len(board))
     for place in range(lane, end, WIDTH):
@@ -395,8 +399,8 @@ def sum_of(board: Bytes, lane: np.uint64) -> np.uint64:
 class Workspace(NamedTuple):
     """The arrays that a thread uses to step a block; the module docstring describes them.
 
-    `legal` shares the memory of the row ``LEGAL`` of `flags`, as words of eight lanes. Separate
-    copies of the two arrays would not share memory, so copied batches create new workspaces.
+    `legal` is a view of the row ``LEGAL`` of `flags`, with eight lanes per word. Copies of the two
+    arrays would no longer share memory, so copied batches create new workspaces.
     """
 
     board: NDArray[np.uint8]
@@ -410,7 +414,7 @@ class Workspace(NamedTuple):
     def of(cls, rules: Rules) -> Workspace:
         """Return a workspace for boards of `rules`.
 
-        Workspaces take 40 KiB for 4x4 boards, and 88 KiB for 8x8 boards.
+        A workspace takes 40 KiB for 4x4 boards and 88 KiB for 8x8 boards.
         """
         width, rows = LANES, max(8, rules.cells)
         flags = np.zeros(FLAG_ROWS * width, np.uint8)
@@ -474,7 +478,8 @@ def slide_rows(board: Bytes, flags: Bytes, merged: Bytes) -> None:
             gap = a == EMPTY
             a, b, c = select(gap, b, a), select(gap, c, b), select(gap, d, c)
             d = select(gap, EMPTY, d)
-            # Merge equal neighbours. The first and the last pair can merge at the same time.
+            # Merge equal neighbours. The first two and the last two tiles can merge in the same
+            # slide.
             first = (a == b) & (b != EMPTY)
             middle = (b == c) & (c != EMPTY) & (not first)
             last = (c == d) & (d != EMPTY) & (not middle)
@@ -540,7 +545,8 @@ VERTICAL, HORIZONTAL = np.uint8(0), np.uint8(1)
 def row(number: Int) -> slice:
     """Return the slice that selects one row.
 
-    A function that sliced the array itself would require reference counting.
+    Callers slice the array themselves, because a helper that returns arrays needs reference
+    counting.
     """
     return slice(number * LANES, (number + 1) * LANES)
 
@@ -596,8 +602,8 @@ def slide_line(
 def take_row(target: Bytes, ahead: Bytes, behind: Bytes, directions: Bytes, axis: np.uint8) -> None:
     """Load one cell of the current line of each board into `target`.
 
-    Moves up and left read the cell from `ahead`, and moves down and right from `behind`. Boards
-    that do not move along `axis` get an empty cell.
+    Boards that move up or left load the cell from `ahead`, and boards that move down or right load
+    it from `behind`. Boards that move along the other axis load an empty cell.
     """
     for lane in range(WIDTH):
         direction = directions[lane]
@@ -623,7 +629,7 @@ def mark_empty(gaps: Bytes, tiles: Bytes) -> None:
 
 @kernel(borrows=True)
 def close_gap(scratch: Bytes, gaps: Bytes, first: Int, length: Int) -> None:
-    """Close a gap at cell `first` by shifting later cells, on boards marked in `gaps`."""
+    """Shift the cells after `first` by one on each board that has a gap there."""
     for cell in range(first, length - 1):
         pull_row(scratch[row(cell)], scratch[row(cell + 1)], gaps)
     last = scratch[row(length - 1)]
@@ -633,7 +639,7 @@ def close_gap(scratch: Bytes, gaps: Bytes, first: Int, length: Int) -> None:
 
 @kernel(borrows=True)
 def pull_row(tiles: Bytes, behind: Bytes, gaps: Bytes) -> None:
-    """Copy tiles from `behind` to `tiles`, on boards marked in `gaps`."""
+    """Move tiles from `behind` to `tiles` on each board that has a gap."""
     for lane in range(WIDTH):
         tiles[lane] = select(gaps[lane] != EMPTY, behind[lane], tiles[lane])
 
@@ -800,7 +806,8 @@ def write_classic(first: Int, end: Int, cells: Words, out: Words) -> None:
     Args:
         first: First group.
         end: Group after the last group.
-        cells: Words with the same cell of eight games, uint64 `[16, padded / 8]`.
+        cells: Boards in cell order, uint64 `[16, padded / 8]`. Each word packs one cell of eight
+            games.
         out: Two words of eight cells for each board, uint64 `[n, 2]`.
     """
     for group in range(np.uint64(first), np.uint64(end)):
@@ -833,7 +840,7 @@ def write_classic(first: Int, end: Int, cells: Words, out: Words) -> None:
 def exchange(x: Word, y: Word, shift: Word, low: Word) -> tuple[Word, Word]:
     """Swap the high half of each field in `x` with the low half of the same field in `y`.
 
-    `low` masks the low halves, which are `shift` bits wide.
+    Each half is `shift` bits wide, and `low` is a mask of all low halves.
     """
     return (x & low) | ((y & low) << shift), ((x >> shift) & low) | (y & ~low)
 

@@ -194,7 +194,8 @@ class BatchGames:
         """Start the next game in the selected slots from given positions, with a score of 0.
 
         Args:
-            boards: Exponents, `[n, rows, columns]`; the boards of other slots are ignored.
+            boards: Exponents, `[n, rows, columns]`. Boards of slots that are not selected are
+                ignored.
             mask: bool `[n]`. Defaults to all slots.
 
         Raises:
@@ -259,7 +260,7 @@ class BatchGames:
 
     @property
     def dones(self) -> NDArray[np.bool_]:
-        """Whether each slot's game ended, in the last step or earlier, as a view: bool `[n]`."""
+        """Whether each slot's game has ended, even in an earlier step. A view, bool `[n]`."""
         return self._flag(simd.DONE).view(np.bool_)
 
     @property
@@ -425,7 +426,7 @@ class BatchGames:
 
 
 def check_cells(rules: Rules, what: str) -> None:
-    """Reject rules whose boards have too many cells for a block.
+    """Reject rules whose boards are too large for batches.
 
     Raises:
         BoardError: If the board is too big.
@@ -455,8 +456,8 @@ class HistoryLog:
     """The directions of all games in a batch.
 
     Attributes:
-        steps: For each step, the direction played in each slot, and the slot's game number before
-            the step.
+        steps: Two arrays per step: the direction played in each slot, and the number of the game in
+            which it was played.
         starts: Start positions that were given instead of drawn, by slot and game number.
     """
 

@@ -6,8 +6,8 @@ Each thread processes its own range of blocks; when the range is empty, the thre
 from the others. A thread that the OS suspends delays only its current block. Idle threads poll
 inside compiled code for tens of microseconds before they return to the pool.
 
-The threads share an int64 array `[8 * (threads + 1)]`. Each thread has its own cache line in the
-array, and one more line belongs to all threads.
+The threads communicate through an int64 array `[8 * (threads + 1)]`. Each thread has its own cache
+line in the array, and the last line is common to all threads.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ LINE = 8
 """Words per cache line."""
 
 NEXT, END, IS_POLLING, ENDED, TOTAL = range(5)
-"""Words of a thread's cache line. `NEXT` and `END` delimit the blocks that the thread still has to
-play. `IS_POLLING` is set while the thread waits for work. `ENDED` is the number of games that ended
-in this round, and `TOTAL` is the sum of their scores.
+"""Words of a thread's cache line. `NEXT` is the thread's next block, and `END` the block after its
+last block. `IS_POLLING` is set while the thread waits for work. `ENDED` is the number of games that
+ended in this round, and `TOTAL` is the sum of their scores.
 """
 DONE = 0
 """Word of the shared cache line that counts finished blocks."""
@@ -46,13 +46,13 @@ ZERO, ONE = np.int64(0), np.int64(1)
 
 
 class Crew:
-    """Threads that share the blocks of one batch.
+    """Threads that divide the blocks of a batch among themselves.
 
     Args:
         play: A kernel, called as ``play(thread, opens, words, *arguments)``. `words` is the array
-            that the threads share. The kernel starts a round if `opens` is true, and returns
-            whether all blocks are finished.
-        arguments: Additional arguments for each thread's call of `play`.
+            that the threads share. If `opens` is true, the call starts a new round. `play` returns
+            whether the round is complete.
+        arguments: The remaining arguments of `play`, one tuple per thread.
         blocks: Number of blocks.
     """
 

@@ -1,4 +1,4 @@
-"""`Card`, the only user of CuPy, and `BatchCard`, which steps a batch on a GPU.
+"""`BatchCard` steps batches of games on a GPU; `Card` wraps CuPy.
 
 CUDA sources are compiled at run time for specific rules. ``card.cu`` plays exactly the same games,
 bit for bit, as ``_batch_kernels.py`` on the CPU.
@@ -24,7 +24,8 @@ from py2048.engine.rules import CompiledRules, TileTable
 Launch = Callable[..., None]
 """A function that launches a GPU kernel.
 
-Its arguments are the number of threads, then the kernel's arguments (arrays and NumPy scalars).
+The function takes the number of threads, followed by the kernel's own arguments, which are arrays
+and NumPy scalars.
 """
 
 OPTIONS = "--std=c++17", "--fmad=false"
@@ -182,8 +183,8 @@ class BatchCard:
 
         Returns:
             The number of games that ended, their total score, and a new GPU array, uint8 `[3,
-            padded]`. The first two rows flag the episodes that were terminated or truncated. The
-            third row contains the legal directions at the end of each episode.
+            padded]`. The rows of the array contain whether each episode was terminated, whether it
+            was truncated, and the legal directions at its end.
         """
         padded, tally = len(state.rewards), self.card.put(np.zeros(2, np.uint64))
         ends = self.card.arrays.empty((3, padded), np.uint8)

@@ -1,8 +1,8 @@
 """`CompiledRules`: rules encoded as numbers and arrays for compiled code.
 
-All compiled code uses `CompiledRules`, and only this module distinguishes the kinds of rules.
-Scoring is encoded as a sum of four terms. A spawn is encoded as a table of tiles and a table of
-cells. A new kind of scoring or spawn that fits the encoding requires no kernel changes.
+All compiled code uses `CompiledRules`, and only this module distinguishes the kinds of rules. It
+encodes scoring as a sum of four terms, and spawns as a table of tiles and a table of cells. New
+kinds of scoring or spawns that can be encoded this way require no kernel changes.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ move determines the spawn's cell; and the minimum and maximum number of start ti
 """
 
 MAX_RANK_GROWTH = 24
-"""Maximum rank difference between the largest tile of a game and the largest spawned tile.
+"""Maximum number of ranks by which tiles can outgrow the largest spawned tile.
 
-A greater difference would take more than 16 million moves.
+Larger tiles would take more than 16 million moves.
 """
 
 MAX_INT32_RANK, MAX_INT64_RANK = 29, 56
@@ -222,7 +222,7 @@ class CompiledRules:
 
     @property
     def points_per_move(self) -> float:
-        """Expected points of a legal move, excluding its merges."""
+        """Expected points per legal move, not counting merges."""
         mean = sum(tile * share for tile, share in self.rules.spawn_weights.pairs)
         return float(self.legal_points + self.sum_points * mean)
 

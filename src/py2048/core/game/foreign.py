@@ -17,18 +17,18 @@ github.com/2048Verse/2048-replay-utils.
 **2048EndgameTablebase** replays are binary files in two formats.
 
 - ``.rpl`` files, written by the program's trainer and its analysis, have 25 bytes per turn,
-  little-endian. Each turn starts with a 64-bit board, which has 4 bits per rank and the first cell
-  in the highest bits. The next byte encodes the move, starting at the lowest bit: one bit for the
-  spawned tile (2 or 4), four for the tile's cell and two for the direction (left, right, up, down).
-  Four success rates follow. The file ends with a row of constants instead of a turn.
+  little-endian. A turn begins with the board as a 64-bit number, with four bits per rank and the
+  first cell in the highest bits. The next byte encodes the move. From the lowest bit up, it has one
+  bit for the spawned tile (2 or 4), four bits for the tile's cell and two bits for the direction
+  (left, right, up, down). Four success rates follow. The file ends with a 25-byte trailer.
 
 - ``.vrs`` files, written by the program's player, have 13 bytes per position. Each position has the
-  board, the score (32 bits) and the direction of the previous move. Directions are numbered 1 to 4
-  for left, right, up and down; the first position has 0.
+  board, the score (32 bits) and the direction of the previous move. A direction is 1 (left), 2
+  (right), 3 (up) or 4 (down). The first position has direction 0.
 
-Smaller boards are embedded in a 4x4 board whose other cells hold 32768. A 4-bit rank cannot
-represent 65536, and two 32768s never merge in this format, so longer games are rejected. Source:
-the public reader and writer, github.com/game-difficulty/2048EndgameTablebase,
+Smaller boards are embedded in a 4x4 board whose other cells hold 32768. Ranks have only four bits,
+so 65536 cannot be stored and two 32768s never merge. Games that reach this point are rejected.
+Source: the public reader and writer, github.com/game-difficulty/2048EndgameTablebase,
 engine_core/replay_utils.py, backend/analysis_core.py and backend/tester.py.
 """
 
@@ -126,7 +126,7 @@ _OLD_DIRECTIONS = (Direction.UP, Direction.RIGHT, Direction.DOWN, Direction.LEFT
 _NEW_DIRECTIONS = tuple(Direction)
 
 # Replays divide thinking times into eight ranges and store longer times in coarser steps.
-# `_STEPS_MS` has the step of each range, and `_MAX_MS` the maximum.
+# `_STEPS_MS` lists the step size in each range, and `_MAX_MS` the longest time.
 _STEPS_MS = (1, 3, 12, 48, 192, 768, 3072, 12288)
 _MAX_MS = (255, 1021, 4084, 16336, 65344, 265966, 1050094, 4186606)
 _PAGE_CLOSED = 7, 255

@@ -5,8 +5,8 @@ The random number generator in `py2048.core.rng` determines the start tiles and 
 Turns are stored as text, in records and in the store. A legal turn is a direction letter (``U``,
 ``D``, ``L`` or ``R``), the rank of the spawned tile and its row-major cell number. The numbers are
 base-64 digits (``0-9``, ``A-Z``, ``a-z``, ``-`` and ``_``), so ``L1C`` is left, then a 2 on cell
-12. Boards of more than 64 cells use two digits for the cell. An illegal attempt that cost points is
-written as a lower-case direction letter.
+12. On boards of more than 64 cells, a cell number takes two digits. An illegal attempt that cost
+points is written as a lower-case direction letter.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from py2048.core.rules import (
 Draws = Callable[[int, Board], int]
 """A function that takes a counter and a board and returns a 64-bit random number (a *draw*).
 
-For a spawn, the counter is the ply of the turn, and the board is the afterstate. Start tiles use
+Spawned tiles are drawn with the ply as the counter and the afterstate as the board. Start tiles use
 counters from `rng.START`. Most draw functions ignore the board.
 """
 
@@ -245,7 +245,7 @@ def draws_from(key: int) -> Draws:
 
 
 def start_from(rules: Rules, draws: Draws) -> Board:
-    """Return a start position, using `draws` to draw its tiles."""
+    """Draw a start position with the random numbers from `draws`."""
     start = rules.start
     board = Board._trusted(((0,) * rules.columns,) * rules.rows)
     extra = rng.pick_high(draws(rng.START, board), start.high - start.low + 1)
@@ -293,7 +293,7 @@ def encode_turn(turn: Turn) -> str:
 
 
 def direction_of(code: str) -> Direction:
-    """Return the direction of an encoded turn, whether the turn is legal or not."""
+    """Return the direction of an encoded turn or illegal attempt."""
     return _LEGAL[code[0].upper()]
 
 

@@ -61,7 +61,7 @@ name.
 """
 
 Use = tuple[str, Callable[[], object]]
-"""The name of a feature that creates kernels on demand, and a function that compiles them."""
+"""Name and compile function of a feature that creates its kernels on demand."""
 
 HAS_COMPILER = find_spec("numba") is not None
 """Whether Numba is available. The extra ``fast`` installs Numba."""
@@ -114,8 +114,8 @@ def kernel(
             the compile time.
         fastmath: Allow reordering of floating-point sums.
         borrows: Promise that the kernel neither creates nor stores arrays. This disables reference
-            counting, which can dominate the run time of a kernel with many array arguments. It also
-            lets cached kernels load without Numba's reference-counting runtime.
+            counting, which can dominate the run time of a kernel with many array arguments. Cached
+            kernels with this promise also load without Numba's reference-counting runtime.
     """
     if len(arguments) == 1 and callable(arguments[0]):
         return kernel()(arguments[0])
@@ -220,7 +220,7 @@ def warm_up(progress: Progress | None = None, uses: Sequence[Use] = ()) -> int:
 
     Args:
         progress: Called before each compilation and at the end.
-        uses: Features whose on-demand kernels are also compiled.
+        uses: Additional features to compile, which create their kernels on demand.
 
     Returns:
         The number of compilations.

@@ -1,8 +1,8 @@
 """On-disk cache of compiled kernels, keyed by everything that affects their machine code.
 
-Numba's ``cache=True`` keys a function by its source file, so it misses edits to helpers in other
-files. Numba also never caches functions that capture another kernel, as most kernels of py2048 do.
-This module therefore replaces Numba's cache with its own. The cache key (`digest_of`) covers a
+This module replaces Numba's own cache (``cache=True``), which has two gaps. It keys a function by
+its source file, so it misses edits to helpers in other files. It also never caches functions that
+capture another kernel, as most kernels of py2048 do. Here, the cache key (`digest_of`) covers a
 function's own code, all kernels it calls and all constants it reads.
 
 A cache file contains machine code, plus LLVM bitcode for inlining the kernel into others. Parsing
@@ -175,7 +175,7 @@ class FileLock:
 def _stub_bitcode(bitcode: bytes) -> bytes:
     """Replace the function bodies in LLVM bitcode with a trap.
 
-    Numba reads the function names from the result, but never links or runs it.
+    Numba only reads the function names of this stub; it never links or runs the stub.
     """
     binding = importlib.import_module("llvmlite.binding")
     functions = binding.parse_bitcode(bitcode).functions
@@ -189,7 +189,7 @@ def _stub_bitcode(bitcode: bytes) -> bytes:
 def _link_later(library: Any, bitcode: bytes) -> None:
     """Delay parsing the bitcode of `library` until another library links it."""
     parse = importlib.import_module("llvmlite.binding").parse_bitcode
-    # Without `_get_module_for_linking`, Numba would link the stub bitcode.
+    # Numba must link through this method, because the stub bitcode does nothing useful.
     assert callable(library._get_module_for_linking)
     library._get_module_for_linking = cache(partial(parse, bitcode))
 

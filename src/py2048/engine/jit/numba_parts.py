@@ -102,9 +102,9 @@ def _registers(
 def select(condition: object, yes: Scalar, no: Scalar) -> Scalar:
     """Return `yes` if the condition is true, otherwise `no`.
 
-    Both arguments are evaluated, and must have the same type. Compiles to one instruction. A
-    conditional expression would compile to a branch. LLVM tends to move loads into branches, and
-    then cannot vectorise the surrounding loop.
+    `yes` and `no` must have the same type, and both are always evaluated. Unlike a conditional
+    expression, this function compiles to a single instruction without a branch. LLVM tends to move
+    loads into branches, and then cannot vectorise the surrounding loop.
     """
     return yes if condition else no
 

@@ -22,7 +22,7 @@ PAUSE_S = 3.0
 """Seconds without compilation after which progress starts again at 0."""
 
 FIXED_WEIGHT = 25_000.0
-"""Estimated compile time of an empty kernel, in the relative units of `_weights`."""
+"""Estimated compile time of an empty kernel, in the arbitrary unit of `_weights`."""
 
 MIN_WEIGHT = 3_000_000.0
 """Minimum total weight of a progress report.
@@ -55,7 +55,7 @@ class Compiling:
 
 
 class _Work:
-    """The recently compiled kernels and the current one. Kernels compile one at a time."""
+    """Progress of the compilation under way. Kernels compile one at a time."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -171,8 +171,8 @@ def _listen() -> None:
 def _weights(kernel: Kernel) -> dict[int, float]:
     """Return relative compile-time estimates for `kernel` and its callees, keyed by id.
 
-    LLVM optimises a kernel together with all kernels that it calls. The exponent was fitted to
-    measured compile times of the search and training kernels.
+    LLVM optimises a kernel together with all kernels that it calls. The exponent of 1.5 was fitted
+    to measured compile times of the search and training kernels.
     """
     return {
         id(part): FIXED_WEIGHT + float(sum(map(_size, _reached(part)))) ** 1.5
