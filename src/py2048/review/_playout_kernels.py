@@ -1,7 +1,7 @@
 """Compiled playouts, with a specialised kernel for each board layout and evaluation.
 
-`py2048.review.playouts` describes the simulated player, the random numbers and the counts, and
-contains the reference implementation.
+The reference implementation in `py2048.review.playouts` also documents the simulated player, the
+random numbers and the statistics.
 """
 
 from __future__ import annotations
@@ -31,16 +31,17 @@ from py2048.players.search._expectimax_kernels import (
 from py2048.players.search.context import ARENA_SLOTS, SearchContext, SearchContexts
 
 PLY, FIRST, COUNT, DIRECTIONS, GOAL, NEXT, CORNER, SMALL, LARGE, PAIR = range(10)
-"""Columns of a job, which is a batch of playouts from one position.
+"""Items of a job, an array that describes a batch of playouts from one position.
 
-`PLY` is the number of the move. The playouts are numbered from `FIRST`, and `COUNT` is how many
-run. `DIRECTIONS` is a bit set of the directions to try. `GOAL` and `NEXT` are the next two goals as
-tiles. `CORNER` to `PAIR` are the ranks of the tiles to watch, or 0 for none.
+`PLY` is the number of the move. `FIRST` is the number of the first playout, and `COUNT` the number
+of playouts. `DIRECTIONS` is a bit set of the directions to try. `GOAL` and `NEXT` are the next two
+goals as tiles. `CORNER` to `PAIR` are the ranks of the tiles to watch, or 0 for none.
 """
 JOB = 10
 
 (GAMES, MOVES, MERGED, LARGEST, MADE, NEXT_MADE, SURVIVED, OUT, TRAPPED, MEETING, ROOM) = range(11)
-"""Columns of the totals over playouts, followed by the sums of squares of the last three columns.
+"""Columns of the totals over all playouts of a job. Three more columns contain the sums of the
+squares of `TRAPPED`, `MEETING` and `ROOM`.
 
 `MERGED` is the sum of the points of all merges. `LARGEST` is the largest rank on the final board.
 """
@@ -49,7 +50,7 @@ SQUARES, SUMS = 3, 14
 SURVIVAL_MOVES, CORNER_MOVES, ROOM_MOVES = 20, 10, 5
 """Number of moves after which playouts record survival, corner tiles and empty cells."""
 WATCHED_BOARDS = 20
-"""Number of boards per game that playouts check for trapped tiles and merged pairs."""
+"""Playouts look for trapped tiles and merged pairs on this many boards."""
 WARM_UP_WORDS = 12
 
 SCRATCH = np.int64(ARENA_SLOTS - 1)
@@ -128,10 +129,10 @@ def observe(
         rows: Number of rows.
         columns: Number of columns.
         count: Number of moves since the judged move.
-        above: Sum of the tiles larger than `PAIR` before the judged move, which grows when the pair
-            merges.
-        job: Columns `PLY` to `PAIR`.
-        game: Statistics of the playout, `[SUMS]`.
+        above: Sum of all tiles larger than the watched pair, before the judged move. This sum grows
+            when the pair merges.
+        job: The job, int64 `[JOB]`.
+        game: Statistics of the playout, int64 `[SUMS]`.
     """
     if count <= CORNER_MOVES:
         game[OUT] = np.int64(is_out(cells, rows, columns, job[CORNER]))
@@ -262,14 +263,14 @@ def make_playouts(parts: Parts) -> Kernel:
 
         Args:
             cells: Board before the moves as ranks, uint8 `[cells]`.
-            job: Columns `PLY` to `PAIR`, int64 `[JOB]`. All directions must be legal.
+            job: The job, int64 `[JOB]`. All of its directions must be legal.
             seed: Seed of the games.
             misjudgement: Maximum relative error of the player's move values.
             contexts: Search context of the calling thread, in an array of length 1.
             weights: Network weights.
             game: Scratch space, int64 `[SUMS]`.
             sums: Totals to update, int64 `[4, 2, SUMS]`. The first axis is the direction. The
-                second axis separates playouts with even and odd numbers.
+                second axis is 0 for playouts with even numbers and 1 for those with odd numbers.
         """
         for direction in range(4):
             if job[DIRECTIONS] >> direction & 1:

@@ -35,7 +35,7 @@ class Hint:
 
     Attributes:
         direction: The chosen direction.
-        values: Value of each legal direction, corrected by the player's measured overestimate
+        values: Value of each legal direction, minus the player's measured overestimate
             (`Meaning.excess`). If the player knows only the best direction, the other directions
             are missing.
         player: Spec of the player that gave the hint.
@@ -44,8 +44,8 @@ class Hint:
         instead_of: Spec of the requested player, if that player is not ready yet and ``quick``
             gave the hint instead. Otherwise empty.
         position: The position, if known.
-        judged: The review of the best move for a level, if one was requested. If `judged` is set,
-            `values` are the chances of reaching the level's goal.
+        judged: The review of the best move for a level, if one was requested. In hints for a level,
+            `values` are the chances of reaching its goal.
     """
 
     direction: Direction
@@ -113,8 +113,8 @@ class PositionSnapshot:
     def ask(self, player: Player, *, only_move: bool = False) -> Hint:
         """Return a hint with the player's move and its evaluation of each direction.
 
-        The call may be slow, and can run in a separate thread. The player does not see the game's
-        seed, so it cannot predict spawns.
+        The evaluation can be slow, so run it in a separate thread. The player does not see the
+        game's seed, so it cannot predict spawns.
 
         Args:
             player: The player.
@@ -148,16 +148,16 @@ def advise(
 ) -> Iterator[Hint | Compiling]:
     """Yield a player's hint. While the player's kernels are compiled, yield a quick hint first.
 
-    If the player's kernels are already compiled, the requested hint is the only item. Otherwise,
-    the first item is a hint from the player ``quick``, with `Hint.instead_of` set. The next items
-    report the compiler's progress, and the last item is the requested hint. Callers should wait
-    `PROGRESS_PERIOD_S` between items. If the caller stops early, the compilation continues in the
-    background.
+    If the player's kernels are already compiled, this function only yields the requested hint.
+    Otherwise, it first yields a hint from the player ``quick`` with `Hint.instead_of` set, then the
+    compiler's progress, and finally the requested hint. Callers should wait `PROGRESS_PERIOD_S`
+    between items. If the caller stops early, the compilation continues in the background.
 
     Args:
         snapshot: The position.
         player: The requested player.
-        level: Skill level for judging the last hint, if the rules support levels.
+        level: Level for which the requested hint is judged. Ignored if the rules do not support
+            levels.
         only_move: Whether to omit the values and the quick hint, as in `PositionSnapshot.ask`.
         apart: Whether to compile in a separate process, which keeps the screen responsive.
 
@@ -272,10 +272,10 @@ def ready_judge(
 def review_game(record: Record, level: Level | None = None) -> Iterator[ReviewUpdate | Compiling]:
     """Review a game, yielding intermediate results.
 
-    The items are the compiler's progress, the judge, batches of reviewed moves and, at the end, the
-    complete review. In a review for a level, a later review of the same move is more precise and
-    replaces the earlier one. Games on boards that can be solved exactly, or under rules that levels
-    do not support, are reviewed against perfect play.
+    Yields the compiler's progress, the judge, batches of reviewed moves, and finally the complete
+    review. In reviews for a level, a move can be reviewed several times with increasing precision,
+    and its last review counts. Games on boards that can be solved exactly, or under rules that
+    levels do not support, are reviewed against perfect play.
 
     Args:
         record: The game.

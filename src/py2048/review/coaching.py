@@ -3,10 +3,9 @@
 The value of a move is the probability that a player of this level then reaches the goal. The
 probability is estimated from simulated games, called *playouts*, so it has a standard error.
 
-Playouts are allocated in three steps, until a budget of simulated moves is spent. First, every move
-gets the same number of playouts. Next, the most decisive quarter of the positions gets more
-playouts. Finally, batches of playouts go to the positions whose grades are the least certain.
-
+Playouts are allocated in three steps, until a budget of simulated moves is spent. Every move first
+gets the same number of playouts. More playouts then go to the quarter of the positions whose moves
+differ most. The rest of the budget goes to the positions with the least certain grades.
 
 The allocation does not depend on timing, so the same seed gives the same review on any machine and
 with any number of threads.
@@ -51,7 +50,7 @@ PROBE_GAMES, BATCH_GAMES = 8, 64
 FIRST_GAMES, MORE_GAMES = 64, 512
 """Maximum number of playouts per move, in ordinary and in decisive positions."""
 FIRST_SHARE, MORE_SHARE = 0.35, 0.75
-"""Cumulative shares of the budget for the first two steps of the allocation."""
+"""Fractions of the budget that may be spent by the end of the first and the second step."""
 DECISIVE_SHARE = 0.25
 """Fraction of positions that count as decisive, because the values of their moves differ most."""
 CLEAR_GAMES = 256
@@ -59,20 +58,22 @@ CLEAR_GAMES = 256
 ROUND = 16
 """Number of positions that get a batch of playouts in each round."""
 MIN_DOUBT = 0.01
-"""Positions whose grade is less likely than this to change get no more playouts."""
+"""A position gets no more playouts once its grade is less likely than this to change."""
 REASON_DOUBT = 0.05
-"""Minimum `Judgement.doubt` of a mistake that has fewer than `CLEAR_GAMES` playouts per move."""
+"""Minimum `Judgement.doubt` of mistakes with fewer than `CLEAR_GAMES` playouts per move, so that
+their reasons become clear.
+"""
 TYPICAL_LOSS = 0.04
 """Prior standard deviation of a move's loss, as a probability."""
 
 STEADY_DIGITS = 9
-"""Decimals that Python and JavaScript compute alike, so that both rank positions alike."""
+"""Decimals to which doubts are rounded, so that Python and JavaScript rank positions alike."""
 
 MIN_CHANCE = 0.02
 """If no move has at least this chance of reaching the goal, moves are judged by survival."""
 
 MIN_ERRORS = 2.5
-"""Minimum loss of a move that counts as a mistake, in standard errors."""
+"""The loss of a mistake must exceed this many standard errors."""
 
 LOSSES = {Grade.INACCURACY: 0.03, Grade.MISTAKE: 0.06, Grade.BLUNDER: 0.12}
 """Minimum loss of each kind of mistake, as a probability."""
@@ -81,7 +82,7 @@ MIN_VARIANCE = 0.25
 """Minimum variance assumed for a statistic, because a few equal samples may be a coincidence."""
 
 _PER = {ReasonKind.ENDED: 100, ReasonKind.CORNER: 100}
-"""Kinds of reasons whose effect is stated as a number of games in 100."""
+"""The counts of these kinds of reasons are scaled to 100 games."""
 _COLUMNS = {
     ReasonKind.TRAPPED: kernels.TRAPPED,
     ReasonKind.MEETING: kernels.MEETING,
@@ -113,10 +114,10 @@ class Judgement:
         directions: Legal directions.
         sums: Totals of the playouts, int64 `[4, 2, columns]`; see `Playouts.play`.
         since: Copy of `sums` from the start of the accuracy measurement. Earlier playouts are
-            excluded, because they were used to select the position.
+            excluded, because they determined whether the position is decisive.
         until: Copy of `sums` from the end of the accuracy measurement, or None while the
-            measurement is running. Later playouts would bias the accuracy, because their number
-            depends on the grade.
+            measurement is running. Later playouts are excluded, because doubtful grades get more of
+            them, which would bias the accuracy.
     """
 
     def __init__(self, rules: Rules, level: Level, position: Position) -> None:
@@ -146,7 +147,7 @@ class Judgement:
         return self.position.played or self._best(self._chances(self._column))
 
     def contrast(self, counts: Sums) -> float:
-        """Return the fraction of the variance between the moves that is not sampling noise."""
+        """Return the fraction of the variance between moves that is not due to chance."""
         chances = self._chances(self._column, counts).values()
         games = max(int(counts[self.directions[0].value, kernels.GAMES]), 1)
         spread = variance(chances) if len(chances) > 1 else 0.0
@@ -172,7 +173,7 @@ class Judgement:
         """Return the review of a legal direction, by default the direction played.
 
         For the accuracy, one set of playouts selects the best move and another set measures the
-        loss. Using the same playouts for both would overestimate the loss.
+        loss. A single set would overestimate the loss.
         """
         column, played = self._column, played or self.played
         chances, grade = self._chances(column), self._grade(played)
@@ -206,7 +207,7 @@ class Judgement:
         return max(clear, key=self._effect, default=None)
 
     def _effect(self, reason: Reason) -> float:
-        """Return a reason's effect as a fraction of the largest possible effect."""
+        """Return a reason's effect, scaled so that the largest possible effect is 1."""
         numbers = reason.numbers
         most = {**_PER, ReasonKind.ROOM: self.rules.cells}.get(reason.kind, kernels.WATCHED_BOARDS)
         return abs(numbers["played"] - numbers["best"]) / most
@@ -221,7 +222,7 @@ class Judgement:
         return tiles.get(kind, {})
 
     def compared(self, kind: ReasonKind, played: Direction, best: Direction) -> Reason:
-        """Compare a statistic of two moves. `Reason.z` is positive if `played` is worse."""
+        """Compare a statistic of two moves. A positive `Reason.z` means that `played` is worse."""
         (bad, squared), (other, other_squared) = (
             _statistics(kind, self.sums[each.value].sum(axis=0)) for each in (played, best)
         )
@@ -263,9 +264,9 @@ class Judgement:
     def _cross_fitted(self, column: int, played: Direction) -> tuple[float, float]:
         """Return the loss of a move and of a random move, estimated by cross-fitting.
 
-        First, the playouts with even numbers measure the losses, while all other playouts select
-        the best move. Then, the playouts with odd numbers measure the losses. Positions whose moves
-        clearly differ have a larger weight.
+        The even-numbered playouts measure the losses, while all others select the best move. The
+        odd-numbered playouts then repeat the measurement, and both results are averaged. Positions
+        whose moves clearly differ have a larger weight.
         """
         until = self.sums if self.until is None else self.until
         losses, stakes = [], []
@@ -304,7 +305,7 @@ def grade_for(loss: float, error: float) -> Grade:
 
 
 def _doubt(grade: Grade, loss: float, error: float) -> float:
-    """Return the probability that the true loss of a move deserves another grade.
+    """Return the probability that a move's true loss deserves a different grade.
 
     Most moves lose little, so a large loss in a few playouts is probably due to chance.
     """

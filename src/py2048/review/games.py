@@ -31,12 +31,14 @@ high. With a lower stake, the accuracy would be mostly noise.
 """
 
 DEFAULT, MANY_CELLS = "expectimax:depth=3", 16
-"""The judge for boards of up to `MANY_CELLS` cells. Checks with deeper searches show that depth 3
-reports fewer false mistakes than depth 2.
+"""The default judge for boards of up to `MANY_CELLS` cells. Checks with deeper searches show that
+depth 3 reports fewer false mistakes than depth 2.
 """
 
 LARGE, HUGE = "expectimax:depth=2", "heuristic:depth=1"
-"""The judges for larger boards, and for rules that the compiled search does not support."""
+"""Default judges for boards of more than `MANY_CELLS` cells, and for rules without a compiled
+search.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +66,10 @@ class Phase:
 class Review:
     """The review of a game.
 
-    If values are points, the final score equals the expected final score at the start, minus
-    `loss`, plus `luck`. For an unfinished game, the same sum is the expected final score. With an
-    exact judge, `loss` is the sum of the moves' losses. A judge that is not exact revises its
-    estimates during the game, and `loss` includes the revisions.
+    If values are points, `loss` and `luck` explain the final score: it is the score expected at the
+    start, minus `loss`, plus `luck`. In an unfinished game, they explain the expected final score
+    instead. With an exact judge, `loss` is the sum of the moves' losses. Other judges revise their
+    estimates during the game, and these revisions are part of `loss`.
 
     In a review for a level, values and losses are probabilities of reaching the goal, and luck is
     not measured.
@@ -77,7 +79,7 @@ class Review:
         judge: Name of the judge.
         unit: Unit of the values, losses and luck.
         is_exact: Whether values are exact.
-        moves: Reviews of the legal moves, up to the goal if the judge has a fixed goal.
+        moves: Reviews of the legal moves. Judges with a fixed goal stop once it is reached.
         level: Level of the simulated players, or None for perfect play.
     """
 
@@ -105,7 +107,7 @@ class Review:
 
     @property
     def goal(self) -> Goals | None:
-        """Goal of the last move, if the review is for a level."""
+        """Goals at the last reviewed move, or None if the review is not for a level."""
         return self.moves[-1].goal if self.moves else None
 
     @property

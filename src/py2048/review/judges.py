@@ -29,7 +29,7 @@ MAX_SUM = 1 << 15
 """Maximum tile sum of boards to solve, so that all tiles are within the solver's limit."""
 
 MIN_TABLE_CHANCE = 0.9
-"""Endgame tables are used only if the best move reaches their target with this probability."""
+"""A position is judged with an endgame table only if the table's target is this likely."""
 
 LUCK_DEPTH = 2
 """Minimum depth of the search that measures luck."""
@@ -96,10 +96,10 @@ class PlayerJudge(Judge):
 class SearchJudge(Judge):
     """Evaluates moves with a compiled search.
 
-    The values are calibrated if the network has a `TrackRecord`.
+    If the network has a `TrackRecord`, the judge calibrates its values with it.
 
-    Luck is the value after the actual spawn minus the value of the move, which is the mean over all
-    possible spawns. All spawns are searched to the same depth.
+    The luck of a turn is its value after the actual spawn, minus the mean value over all possible
+    spawns. The search has the same depth for all spawns.
 
     Args:
         player: The searching player.
@@ -150,9 +150,9 @@ class SearchJudge(Judge):
     def basis(self, board: Board) -> Basis:
         """Return the source of the values: an endgame table that contains the board, or the search.
 
-        If every move is certain to reach the table's target, the table cannot rank the moves, so
-        the search is used. The search is also used if reaching the target is unlikely, because
-        moves that the table does not cover may be better.
+        A table cannot rank moves that are all certain to reach its target, so the search judges
+        these moves. The search also judges positions from which the target is unlikely to be
+        reached, because moves outside the table may be better.
         """
         ending = find_ending(board, self.rules)
         if (

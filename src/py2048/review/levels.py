@@ -46,8 +46,7 @@ UNSEEN = 1e-4
 """Probability added to each largest tile, because simulated games may miss rare tiles."""
 
 Table = dict[float, dict[int, float]]
-"""For each slip (relative error) in ascending order, the fraction of simulated games that reach
-each tile.
+"""Maps slips (relative errors), in ascending order, to the fraction of games that reach each tile.
 """
 
 
@@ -194,7 +193,7 @@ def has_table(rules: Rules) -> bool:
 
 @cache
 def _tables() -> dict[tuple[object, ...], Table]:
-    """Return the share of games that reach each tile, by the rules' objective and slip.
+    """Load the simulation results from `TABLE`, keyed by the rules' objective.
 
     Tiles that are never reached have a share of 0.
     """
@@ -265,9 +264,9 @@ _GOAL_RANKS = 20  # Goals are exported for boards whose largest tile is below 2*
 
 
 def facts_of_levels(rules: Rules) -> dict[str, dict[str, object]]:
-    """Return the slip and the goals of each level, for browsers.
+    """Return each level's slip and goals for use in browsers.
 
-    The goals are listed by the rank of the largest tile on the board.
+    Item ``r`` of the goals is for boards whose largest tile has rank ``r``.
     """
     rest = [0] * (rules.columns - 1)
     boards = [Board.from_rows([[r and 1 << r, *rest]] * rules.rows) for r in range(_GOAL_RANKS)]

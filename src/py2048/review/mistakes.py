@@ -10,8 +10,8 @@ FIRST_BOX, LAST_BOX = 1, 7
 def next_box(box: int, *, is_success: bool) -> int:
     """Return a mistake's next Leitner box.
 
-    A correct answer moves the mistake to the next box, and a wrong answer moves the mistake back to
-    the first box. Mistakes in each box are practised half as often as those in the previous box.
+    A mistake moves up one box after a correct answer, and back to the first box after a wrong
+    answer. Each box is practised half as often as the one before it.
     Source: S. Leitner, So lernt man lernen, 1972.
     """
     return min(box + 1, LAST_BOX) if is_success else FIRST_BOX

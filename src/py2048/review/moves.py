@@ -1,4 +1,4 @@
-"""`MoveReview`, the value and the grade of a move, and `Judge`, which evaluates moves.
+"""`MoveReview` holds the value and grade of a move; a `Judge` evaluates moves.
 
 ``docs/explanation/review.md`` lists the sources of the definitions, and how they were tested.
 """
@@ -58,8 +58,8 @@ LIMITS = {
 }
 """For each grade, the maximum loss of a move as a fraction of the expected outcome.
 
-The limits correspond to the ratios 0.999, 0.99, 0.975 and 0.9 in 2048EndgameTablebase,
-github.com/game-difficulty.
+2048EndgameTablebase (github.com/game-difficulty) uses the same limits, stated as the ratios 0.999,
+0.99, 0.975 and 0.9.
 """
 
 
@@ -94,9 +94,8 @@ class Basis(NamedTuple):
 
     Attributes:
         source: Human-readable name of the source.
-        chances: Probability of reaching the endgame table's target after each legal direction, or
-            empty if no table contains the board. The values are scaled to be proportional to
-            `chances`.
+        chances: Probability of reaching the endgame table's target after each legal direction.
+            Empty without an endgame table.
         is_exact: Whether the values are exact.
     """
 
@@ -110,11 +109,11 @@ class MoveReview:
     """The review of a move, for a player of a given level or for perfect play.
 
     In a review for a level, `values`, `loss`, `share` and `stake` are probabilities of reaching the
-    goal, or of surviving 20 moves if `survival` is set. The attributes after `chances` are set only
-    in reviews for a level.
+    goal, or of surviving 20 moves if `survival` is set. The attributes from `goal` onwards are set
+    only in reviews for a level.
 
     Attributes:
-        ply: Number of the move. The first legal move is number 1.
+        ply: Number of the move, counted from 1 without illegal attempts.
         board: Board before the move.
         score: Score before the move.
         played: Direction played.
@@ -122,21 +121,20 @@ class MoveReview:
         values: Value of each legal direction, as expected points (including the points of the move)
             or as a probability.
         loss: Difference from the value of the best move, which is never negative.
-        share: The loss as a fraction of the expected final score if values are points, and
-            otherwise of the best value.
-        stake: Mean `share` of all legal moves, which is the expected loss of a random move.
+        share: The loss as a fraction of the expected final score. Values that are not points, or
+            come from an endgame table, are compared with the best value instead.
+        stake: Expected `share` of a random legal move.
         accuracy: Accuracy of the move, 0 to 100, computed from `share` and `stake`.
         grade: Grade of the move.
         luck: How much the spawn increased the value, compared with the mean over all spawns.
         source: The source of the values: ``exact``, an endgame table, or a player spec.
-        chances: Probability of reaching the endgame table's target after each legal direction, or
-            empty if no table contains the board. The values are proportional to `chances`.
+        chances: Probability of reaching the endgame table's target after each legal direction. The
+            values are proportional to these probabilities. Empty without an endgame table.
         goal: The next two tiles that players of the level try to reach.
         games: Number of playouts simulated for each legal direction.
         next_values: Chance of reaching the second goal, `goal.next_tile`, after each legal
             direction.
-        errors: Standard error of the difference between each value and the best value, which is 0
-            for the best direction.
+        errors: Standard error of each direction's loss, which is 0 for the best direction.
         reason: The reason why the move is a mistake, if the playouts show it clearly.
         survival: Whether the values are probabilities of surviving 20 more moves, because even the
             best move rarely leads to the goal.
@@ -229,9 +227,9 @@ def _rounded(loss: float, grain: float) -> float:
 
 
 def _share(loss: float, whole: float) -> float:
-    """Return a loss as a fraction of `whole`, at most 1.
+    """Return a loss as a fraction of the outcome `whole`, at most 1.
 
-    If `whole` is not positive, the result is 0 for no loss and 1 for any loss.
+    If `whole` is zero or negative, any loss counts as 1.
     """
     return round(min(loss / whole, 1.0), DIGITS) if whole > 0 else float(loss > 0)
 
@@ -262,9 +260,9 @@ class Judge(ABC):
 
     @abstractmethod
     def rate(self, board: Board) -> Mapping[Direction, float]:
-        """Return the value of each legal move. The mapping is empty when the goal is reached.
+        """Return the value of each legal move, or an empty mapping once the goal is reached.
 
-        If the score is the sum of the tiles, values do not include the current sum.
+        Under rules that score the sum of the tiles, values only count increases of the sum.
         """
 
     def luck(self, turn: Turn, values: Mapping[Direction, float]) -> float:  # noqa: ARG002
@@ -283,7 +281,7 @@ class Judge(ABC):
         self.rate(Game(self.rules, seed=0).board)
 
     def basis(self, board: Board) -> Basis:  # noqa: ARG002 - used by subclasses
-        """Return the source of the values on a board."""
+        """Return the source of a board's values, such as an endgame table."""
         return Basis(self.name, is_exact=self.is_exact)
 
     def review_move(self, at: Position, turn: Turn | None = None) -> MoveReview:
@@ -313,7 +311,7 @@ class Judge(ABC):
         return move_review(at, values, self.unit, self.basis(board), luck)
 
     def reviews(self, record: Record) -> Iterator[MoveReview]:
-        """Yield the review of each legal move. Stop at the goal if the judge has a fixed goal.
+        """Yield the review of each legal move. Judges with a fixed goal stop once it is reached.
 
         A later review of the same move replaces an earlier review.
 
@@ -348,7 +346,7 @@ def legal_turns(record: Record) -> Iterator[tuple[Position, Turn]]:
 def gain_of(rules: Rules, turn: Turn) -> int:
     """Return the points of a turn.
 
-    If the score is the sum of the tiles, the result is the increase of the sum.
+    Under rules that score the sum of the tiles, this is the increase of the sum.
     """
     before = turn.slide.before.sum
     return score_after(rules, before, turn, turn.board) - before

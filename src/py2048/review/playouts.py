@@ -1,8 +1,8 @@
 """Playouts: simulated continuations of a game after a move, and the statistics they yield.
 
 The simulated player evaluates every legal move. The value of a move is its points plus the
-estimated value of the afterstate. The estimate comes from py2048's small network or, for rules
-without a network, from the heuristic. The player multiplies each value by ``1 + slip * x``, with a
+estimated value of the afterstate. Afterstates are estimated by py2048's small network or, for rules
+without a network, by the heuristic. The player multiplies each value by ``1 + slip * x``, with a
 uniformly random ``x`` from -1 to 1, and makes the move with the highest product. Ties are resolved
 in the order up, down, left, right. Heuristic values differ less from move to move than network
 values, so the slip is divided by 20 for the heuristic. A playout ends when the second goal is
@@ -19,13 +19,12 @@ All sums are modulo 2**32::
 
 After a move that does not end the game, one word determines the cell of the spawn, and the next
 word determines the spawned tile. Under rules with a fixed spawn, the generator still produces both
-words, but they are not used. Then one word is drawn for each legal move, in the order up, down,
-left, right.
+words, but they are not used. To choose the next move, one word is drawn for each legal direction,
+in the order up, down, left, right.
 
 To choose one of ``n`` items, a word is converted to the index ``word * n >> 32``. The empty cells
 are listed in row-major order. The tiles are listed in ascending order, and a tile with the integer
-weight ``w`` is listed ``w`` times. For a legal move, ``x = word / 2**31 - 1`` is the player's
-error.
+weight ``w`` is listed ``w`` times. The player's error for a move is ``x = word / 2**31 - 1``.
 
 All values are float64. The value of a board is the sum of its integer network weights, multiplied
 by `Network.step`.
@@ -65,13 +64,13 @@ class GameCounts(NamedTuple):
         moves: Number of moves after the judged move.
         made: Whether the first goal, `Goals.tile`, was reached.
         next_made: Whether the second goal, `Goals.next_tile`, was reached.
-        survived: Whether the game lasted at least 20 moves or reached a goal that ended it.
-        out: Whether `Watch.corner` has left the corners after ten more moves or, in a shorter game,
-            at the end.
+        survived: Whether the playout lasted at least 20 moves or ended by reaching a goal.
+        out: Whether `Watch.corner` is out of the corners after ten more moves, or at the end of a
+            shorter game.
         trapped: Number of moves, at most 20, during which `Watch.small` is trapped.
         meeting: Number of moves, at most 20, until the two tiles of `Watch.pair` merge. The judged
             move is included.
-        room: Number of empty cells after five more moves or, in a shorter game, at the end.
+        room: Number of empty cells after five more moves, or at the end of a shorter game.
     """
 
     moves: int
@@ -101,7 +100,7 @@ def turns(
 ) -> Iterator[Turn]:
     """Yield the turns of a playout, which starts with the judged move.
 
-    If the last move reaches the second goal or ends the game, its turn has no spawn.
+    The last turn has no spawn if it reaches the second goal or ends the game.
     """
     search, share, direction = _search_of(rules), misjudgement(rules, slip), first
     while True:
@@ -197,7 +196,7 @@ def _search_of(rules: Rules) -> Expectimax:
 
 LINE_MOVES = 4
 LINE_GAMES = 16
-"""Number of moves in a typical line, and number of playouts from which the line is chosen."""
+"""A typical line consists of the first `LINE_MOVES` moves of one of `LINE_GAMES` playouts."""
 
 
 def typical_line(rules: Rules, board: Board, direction: Direction, level: Level) -> list[Turn]:

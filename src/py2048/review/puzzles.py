@@ -115,7 +115,7 @@ def daily_puzzle(day: date) -> Puzzle:
 
 
 def pack() -> dict[str, object]:
-    """Return the puzzles, and the numbers that `daily_puzzle` uses, as JSON values.
+    """Return the puzzles and the parameters of `daily_puzzle` as JSON values.
 
     The puzzle of the day has the index ``(days since 1970 * step + offset) % count``.
     """
@@ -149,7 +149,7 @@ def _parse(line: str) -> Puzzle:
 
 
 def kind_of_theme(theme: str) -> ReasonKind | None:
-    """Return the kind of reason for a stored theme, or `None` for a theme of an earlier version."""
+    """Return a stored theme as a `ReasonKind`, or `None` if this version does not know it."""
     return ReasonKind(theme) if theme in set(ReasonKind) else None
 
 

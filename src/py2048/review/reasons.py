@@ -77,7 +77,7 @@ class Habit:
 MIN_RATIO = 8
 """Minimum ratio between the trapping tile and the trapped tile."""
 MAX_BELOW_LARGEST = 4
-"""Maximum ratio between the largest tile on the board and the trapping tile."""
+"""A trapping tile is at least the largest tile on the board divided by this number."""
 
 
 class Watch(NamedTuple):
@@ -85,7 +85,7 @@ class Watch(NamedTuple):
 
     Attributes:
         corner: Largest tile, if it is in a corner.
-        small: Small tile at the edge that at least one legal move traps.
+        small: Small tile at the edge that would be trapped by at least one legal move.
         large: The large tile that traps `small` from the inner side.
         pair: Largest tile that is on the board more than once. Tiles that can spawn and tiles below
             a quarter of the largest tile are ignored.

@@ -158,7 +158,7 @@ class SummaryFile:
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             with self._path.open("ab") as file:
-                file.write(b"\n" + line + b"\n")  # the leading newline ends an incomplete line
+                file.write(b"\n" + line + b"\n")  # a crash may have left an incomplete line
         except OSError as error:
             self.trouble = f"cannot write {self._path}: {error.strerror}"
 
@@ -174,7 +174,7 @@ class _Line(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Aggregate figures of games. Means and best scores require at least one game.
+    """Aggregate figures of games. Means and best scores are undefined if there are no games.
 
     Attributes:
         games: The games, oldest first.
@@ -345,8 +345,8 @@ class GamesReport:
         weeks: Games by week, as in a `RulesReport`.
         sections: Reports by rules, most played first.
         refused: Reasons why files were skipped.
-        careers: Totals of all games, by rules, in a report on the player's most recent games.
-            Otherwise empty.
+        careers: Totals over all games under each set of rules, if the report itself covers only
+            recent games. Otherwise empty.
     """
 
     totals: Totals

@@ -1,11 +1,11 @@
 """Compiled simulation of players who misjudge moves.
 
-`py2048.review.levels` describes the player model. `py2048.review.playouts` describes the random
-numbers and the counts, and contains the reference implementation.
+`py2048.review.levels` describes the player model. The reference implementation in
+`py2048.review.playouts` also documents the random numbers and the statistics.
 
-For some rules, the folder ``data`` contains a separate network for levels. The network for levels
-is smaller and faster than the network of the computer players, because judging a position takes
-millions of moves.
+Judging a position takes millions of simulated moves. For some rules, the folder ``data`` therefore
+contains an additional network, which is smaller and faster than the network of the computer
+players.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ NETWORKS = Path(__file__).resolve().parent / "data"
 """Folder of the networks that were trained for player levels."""
 
 HEURISTIC_SHARE = 0.05
-"""Factor applied to a player's slip (relative error) when the heuristic evaluates moves.
+"""Factor for a player's slip (relative error) if the heuristic evaluates moves.
 
-Heuristic values differ less from move to move than network values.
+The heuristic's values differ less from move to move than those of a network.
 """
 
 SEED = 0
@@ -62,7 +62,7 @@ Sums = NDArray[np.int64]
 
 @cache
 def evaluation_of(rules: Rules) -> Network | Heuristic:
-    """Return the evaluation that simulated players use.
+    """Return the network or heuristic with which simulated players evaluate boards.
 
     A network that was trained for levels takes precedence over py2048's main network. Rules without
     a network use the heuristic. Networks from other packages are ignored.
@@ -156,9 +156,9 @@ class Playouts:
     def play(self, batches: Sequence[Batch]) -> Sums:
         """Play batches; return their sums.
 
-        Returns: Totals, int64 `[batches, 4, 2, columns]`. The second axis is the direction. The
-            third axis separates playouts with even and odd numbers. `_playout_kernels` defines the
-            columns.
+        Returns: The totals of each batch, int64 `[batches, 4, 2, columns]`. The second axis is the
+            direction. The third axis is 0 for playouts with even numbers and 1 for those with odd
+            numbers. `_playout_kernels` defines the columns.
         """
         sums = np.zeros((len(batches), 4, 2, kernels.SUMS), np.int64)
         rest = iter(zip(batches, sums, strict=True))  # each thread takes the next batch
@@ -213,8 +213,7 @@ def shares_of(largest: NDArray[np.int64]) -> dict[int, float]:
 def simulated_shares(rules: Rules, slip: float) -> dict[int, float]:
     """Simulate a few games, and return the share of games that reach each tile up to 4096.
 
-    The result is empty if Numba is missing, if the board is too large, or if the board is so small
-    that moves are judged exactly.
+    Returns an empty dict without Numba, and for boards that are too large or are judged exactly.
     """
     is_simulated = QUICK_CELLS < rules.cells <= MAX_CELLS and is_searchable(rules)
     if not is_simulated or IS_PLAIN or missing_compiler():
