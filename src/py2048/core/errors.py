@@ -129,7 +129,7 @@ def extra_for(what: str, extra: str) -> Iterator[None]:
     """Raise `MissingExtraError` if the import of an optional library fails.
 
     Args:
-        what: Name of the feature that needs the library, at the beginning of the message.
+        what: Name of the feature that needs the library; the message begins with it.
         extra: The py2048 extra that installs the library.
     """
     try:

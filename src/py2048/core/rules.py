@@ -36,13 +36,13 @@ MAX_POINTS = 1_000_000
 """Maximum number of points that rules may award or deduct for a move."""
 
 MAX_RANK = 63
-"""Largest allowed rank, the base-2 logarithm of a tile; records write a rank as a base-64 digit.
+"""Largest allowed rank (base-2 logarithm of a tile). Records write a rank as one base-64 digit.
 
 `py2048.engine.rules` defines the limits of compiled code.
 """
 
 MAX_TOTAL_WEIGHT = 2**32
-"""Maximum sum of the integer weights; a 32-bit random number selects each tile."""
+"""Maximum sum of the integer weights, because a 32-bit random number selects each tile."""
 
 
 def whole_number(value: object) -> int | None:
@@ -139,7 +139,7 @@ def checked_tile(value: object, what: str = "") -> int:
 
     Args:
         value: The tile to check.
-        what: Description of the tile, at the beginning of the error message.
+        what: Description of the tile; the error message begins with it.
 
     Raises:
         RulesError: If the value is not a tile, or is larger than rules allow.

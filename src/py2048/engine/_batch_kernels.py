@@ -93,9 +93,9 @@ ONE = np.uint64(1)
 EPISODE, SLOT_KEY, LENGTH = range(WORD_ROWS, WORD_ROWS + 3)
 """Additional rows of `BatchState.words`.
 
-`EPISODE` numbers the games of each slot. `SLOT_KEY` is the generator key from which the seeds of
-the slot's games are drawn. `LENGTH` counts the steps of the current episode if episodes have a step
-limit.
+`EPISODE` is the number of each slot's current game. `SLOT_KEY` is the generator key from which the
+seeds of the slot's games are drawn. `LENGTH` counts the steps of the current episode if episodes
+have a step limit.
 """
 
 

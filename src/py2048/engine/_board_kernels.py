@@ -26,14 +26,14 @@ hash                `mix64`                 `hash_packed`                       
 
 Boards of up to 4x4 cells slide by table lookup, with one lookup per line (row or column). The table
 fits the CPU cache. The table kernels ignore ``high`` for speed, so merging two 32768s leaves
-another 32768 instead of a 65536. The points are correct, however. Slides that score at least
-`MIN_LARGE_POINTS` may contain such a merge, so kernels that need the exact board repeat them with
-`slide_lines`.
+another 32768 instead of a 65536. The points are correct, however. Kernels that need the exact board
+repeat a slide with `slide_lines` if it scores at least `MIN_LARGE_POINTS`, because it may have
+merged 32768s.
 
 A *line table*, uint64 `[16 ** length]`, is indexed by the nibbles of a line, with the first cell in
 the lowest bits. Each 64-bit entry holds both slides of a line in four 16-bit fields. From the
-lowest bit up, the fields contain the line after sliding towards its first cell, the line after
-sliding towards its last cell, and the points of these two slides, divided by four.
+lowest bit up, these are the line slid towards its first cell, the line slid towards its last cell,
+and the points of both slides, divided by four.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ ODD = np.uint64(0x9E3779B97F4A7C15)
 
 UP, DOWN, LEFT, RIGHT = (np.int64(direction) for direction in range(4))
 SIDE = np.int64(4)
-"""Side of a 4x4 board. Numba would compile kernels again for a plain 4."""
+"""Side of a 4x4 board. Numba would compile kernels twice if some calls passed a plain 4."""
 
 TABLE_CELLS = 4
 """Maximum length of the lines that have a line table."""
@@ -386,7 +386,7 @@ DIAGONALS = np.array(
 )
 """Masks for transposing square boards, indexed by side length and distance minus 1.
 
-Each mask selects the cells at that distance above the main diagonal.
+Each mask selects the cells of one diagonal above the main diagonal.
 """
 
 

@@ -82,7 +82,7 @@ MAX_PLANES = 32
 """Maximum number of one-hot planes."""
 
 IS_TERMINATED, IS_TRUNCATED, FINAL_LEGAL = MOVED, INDEX, RANK
-"""Additional names of rows in `flags` that hold other data after a turn.
+"""Rows of `flags` that are reused for other data after a turn.
 
 `IS_TERMINATED` and `IS_TRUNCATED` mark the episodes that the step ended. `FINAL_LEGAL` contains the
 legal directions at the end of an episode.

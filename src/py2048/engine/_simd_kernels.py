@@ -88,11 +88,8 @@ DIRECTION, LEGAL, DONE, ILLEGAL, MOVED, INDEX, RANK, WAS_OVER = (
 FLAG_ROWS = 8
 STORED_FLAGS = 4
 
-# Rows of `words`:
-#
-# STATE: the generator's state, `key + (ply + 1) * GOLDEN`
-# SCORE: the score
-# BONUS: points that the next legal move also earns
+# Rows of `words`. STATE is the generator's state, `key + (ply + 1) * GOLDEN`. The next legal move
+# also earns the points in BONUS.
 STATE, SCORE, BONUS = (np.uint64(row * LANES) for row in range(3))
 WORD_ROWS = 3
 
@@ -121,7 +118,7 @@ U1, U16 = np.uint32(1), np.uint32(0xFFFF)
 def choose(flags: Bytes, halves: Halves) -> None:
     """Choose a random legal direction for each board, from bits 32-47 of its last random number.
 
-    These bits had almost no effect on the last spawned tile, which the same number selected.
+    Bits 32-47 had almost no effect on the last spawned tile, which the same number selected.
     """
     for lane in range(WIDTH):
         legal = flags[LEGAL + lane]
@@ -182,8 +179,8 @@ def draw_spawns(
 ) -> None:
     """Draw the tile and the cell of each spawn, and advance the generator of each board that moved.
 
-    Reads the number of empty cells from the row ``INDEX``, and replaces this number with the index
-    of the chosen empty cell. Sets ``RANK``, ``CHANCE`` and ``LOW``.
+    Replaces the number of empty cells in the row ``INDEX`` with the index of the chosen empty cell.
+    Sets ``RANK``, ``CHANCE`` and ``LOW``.
     """
     for lane in range(WIDTH):
         state = words[STATE + lane]
@@ -629,7 +626,7 @@ def mark_empty(gaps: Bytes, tiles: Bytes) -> None:
 
 @kernel(borrows=True)
 def close_gap(scratch: Bytes, gaps: Bytes, first: Int, length: Int) -> None:
-    """Shift the cells after `first` by one on each board that has a gap there."""
+    """Close the gap at cell `first` on each board that has a gap there."""
     for cell in range(first, length - 1):
         pull_row(scratch[row(cell)], scratch[row(cell + 1)], gaps)
     last = scratch[row(length - 1)]

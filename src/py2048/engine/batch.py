@@ -65,7 +65,7 @@ class BatchGames:
     want to keep, or call `observe` for a copy of the boards.
 
     Args:
-        rules: The rules; boards have at most 254 cells.
+        rules: The rules. Boards may have at most 254 cells.
         n: Number of games.
         seed: A whole number from 0 to 2**64 - 1.
         threads: Maximum number of threads. Defaults to one per CPU.
@@ -563,7 +563,7 @@ def rollouts(
     1142
 
     Args:
-        rules: The rules; boards have at most 254 cells.
+        rules: The rules. Boards may have at most 254 cells.
         boards: Exponents, `[m, rows, columns]`, before the player's move.
         count: Games per position.
         seed: A whole number from 0 to 2**64 - 1.

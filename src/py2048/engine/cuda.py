@@ -183,8 +183,8 @@ class BatchCard:
 
         Returns:
             The number of games that ended, their total score, and a new GPU array, uint8 `[3,
-            padded]`. The rows of the array contain whether each episode was terminated, whether it
-            was truncated, and the legal directions at its end.
+            padded]`. Row 0 of the array flags terminated episodes, and row 1 truncated episodes.
+            Row 2 contains the legal directions at the end of each episode.
         """
         padded, tally = len(state.rewards), self.card.put(np.zeros(2, np.uint64))
         ends = self.card.arrays.empty((3, padded), np.uint8)

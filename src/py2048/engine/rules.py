@@ -1,7 +1,7 @@
 """`CompiledRules`: rules encoded as numbers and arrays for compiled code.
 
-All compiled code uses `CompiledRules`, and only this module distinguishes the kinds of rules. It
-encodes scoring as a sum of four terms, and spawns as a table of tiles and a table of cells. New
+All compiled code uses `CompiledRules`, and only this module distinguishes the kinds of rules.
+Scoring is encoded as a sum of four terms, and spawns as a table of tiles and a table of cells. New
 kinds of scoring or spawns that can be encoded this way require no kernel changes.
 """
 

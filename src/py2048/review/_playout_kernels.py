@@ -263,7 +263,7 @@ def make_playouts(parts: Parts) -> Kernel:
 
         Args:
             cells: Board before the moves as ranks, uint8 `[cells]`.
-            job: The job, int64 `[JOB]`. All of its directions must be legal.
+            job: The job, int64 `[JOB]`, with legal directions only.
             seed: Seed of the games.
             misjudgement: Maximum relative error of the player's move values.
             contexts: Search context of the calling thread, in an array of length 1.

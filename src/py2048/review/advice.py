@@ -41,8 +41,8 @@ class Hint:
         player: Spec of the player that gave the hint.
         version: Session version of the position.
         meaning: The meaning of the values.
-        instead_of: Spec of the requested player, if that player is not ready yet and ``quick``
-            gave the hint instead. Otherwise empty.
+        instead_of: Spec of the requested player if it is not ready yet. The hint then comes from
+            the player ``quick``. Otherwise empty.
         position: The position, if known.
         judged: The review of the best move for a level, if one was requested. In hints for a level,
             `values` are the chances of reaching its goal.
@@ -174,7 +174,7 @@ def advise(
         from py2048.review.coaching import why_not
 
         judges = not why_not(snapshot.rules)
-    # If a level judges the position, the player's network, which may be large, is not loaded.
+    # The player's network can be large, so it is not loaded if a level judges the position.
     if not level or not judges or not isinstance(player, SearchPlayer):
         try:
             with ready_only():

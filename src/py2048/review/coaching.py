@@ -60,9 +60,7 @@ ROUND = 16
 MIN_DOUBT = 0.01
 """A position gets no more playouts once its grade is less likely than this to change."""
 REASON_DOUBT = 0.05
-"""Minimum `Judgement.doubt` of mistakes with fewer than `CLEAR_GAMES` playouts per move, so that
-their reasons become clear.
-"""
+"""Minimum `Judgement.doubt` of mistakes whose reasons are not yet clear."""
 TYPICAL_LOSS = 0.04
 """Prior standard deviation of a move's loss, as a probability."""
 

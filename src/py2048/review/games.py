@@ -66,10 +66,10 @@ class Phase:
 class Review:
     """The review of a game.
 
-    If values are points, `loss` and `luck` explain the final score: it is the score expected at the
-    start, minus `loss`, plus `luck`. In an unfinished game, they explain the expected final score
-    instead. With an exact judge, `loss` is the sum of the moves' losses. Other judges revise their
-    estimates during the game, and these revisions are part of `loss`.
+    If values are points, the final score is the score expected at the start, minus `loss`, plus
+    `luck`. For an unfinished game, the result is the expected final score. With an exact judge,
+    `loss` is the sum of the moves' losses. Other judges revise their estimates during the game, and
+    these revisions are part of `loss`.
 
     In a review for a level, values and losses are probabilities of reaching the goal, and luck is
     not measured.

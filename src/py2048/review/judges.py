@@ -26,10 +26,10 @@ from py2048.review.moves import Basis, Judge, gain_of
 Answer = TypeVar("Answer")
 
 MAX_SUM = 1 << 15
-"""Maximum tile sum of boards to solve, so that all tiles are within the solver's limit."""
+"""Maximum tile sum of a board to solve. It keeps all tiles within the solver's limit."""
 
 MIN_TABLE_CHANCE = 0.9
-"""A position is judged with an endgame table only if the table's target is this likely."""
+"""If an endgame table's target is less likely than this, the search judges the position."""
 
 LUCK_DEPTH = 2
 """Minimum depth of the search that measures luck."""

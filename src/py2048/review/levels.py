@@ -82,7 +82,7 @@ class Goals(NamedTuple):
     """The next two tiles that a player tries to reach.
 
     Attributes:
-        tile: The goal on the board, as defined by `goal_of`.
+        tile: The next tile to reach, as defined by `goal_of`.
         next_tile: The goal after `tile`, or `tile` itself if the game ends there.
     """
 
@@ -144,10 +144,10 @@ def goal_of(rules: Rules, level: Level, board: Board) -> Goals:
     """Return the tiles that a player of this level tries to reach from a board.
 
     Each level has a fixed sequence of goals. The first goal is the smallest tile that fewer than 90
-    % of games reach. Each later goal is the smallest tile that fewer than 90 % of the games with
-    the previous goal reach. The goal on a board is the first goal above the board's largest tile,
-    so a goal stays the same until the player reaches it. If no simulated game reaches a tile, that
-    tile and all larger tiles are goals.
+    % of games reach. Later goals follow the same rule, counting only games that reach the previous
+    goal. The goal on a board is the first goal above the board's largest tile, so a goal stays the
+    same until the player reaches it. If no simulated game reaches a tile, that tile and all larger
+    tiles are goals.
     """
     limit = rules.target if rules.target and rules.ends_at_target else 1 << 62
     above = (min(tile, limit) for tile in _goals(rules, level) if tile > board.max_tile)

@@ -69,7 +69,7 @@ def grade_of(share: float) -> Grade:
 
 
 def accuracy_of(lost: float, stake: float) -> float:
-    """Return the accuracy (0 to 100) from the loss of the moves and the loss of random moves."""
+    """Return the accuracy (0 to 100), given the losses of the moves and of random moves."""
     return round(100 * min(max(1 - lost / stake, 0.0), 1.0), 2) if stake > 0 else 100.0
 
 

@@ -1,4 +1,4 @@
-"""Reasons why a move is worse than the best move, as counted in playouts."""
+"""Reasons why a move is worse than the best move, measured in playouts."""
 
 from __future__ import annotations
 

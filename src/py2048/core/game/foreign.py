@@ -27,7 +27,7 @@ github.com/2048Verse/2048-replay-utils.
   (right), 3 (up) or 4 (down). The first position has direction 0.
 
 Smaller boards are embedded in a 4x4 board whose other cells hold 32768. Ranks have only four bits,
-so 65536 cannot be stored and two 32768s never merge. Games that reach this point are rejected.
+so two 32768s never merge, and games that reach 65536 are rejected.
 Source: the public reader and writer, github.com/game-difficulty/2048EndgameTablebase,
 engine_core/replay_utils.py, backend/analysis_core.py and backend/tester.py.
 """

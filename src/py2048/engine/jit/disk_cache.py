@@ -1,9 +1,9 @@
 """On-disk cache of compiled kernels, keyed by everything that affects their machine code.
 
-This module replaces Numba's own cache (``cache=True``), which has two gaps. It keys a function by
-its source file, so it misses edits to helpers in other files. It also never caches functions that
-capture another kernel, as most kernels of py2048 do. Here, the cache key (`digest_of`) covers a
-function's own code, all kernels it calls and all constants it reads.
+This module replaces Numba's own cache (``cache=True``), which has two gaps. Numba keys a function
+by its source file, so it misses edits to helpers in other files. Numba also never caches functions
+that capture another kernel, as most kernels of py2048 do. Here, the cache key (`digest_of`) covers
+a function's own code, all kernels it calls and all constants it reads.
 
 A cache file contains machine code, plus LLVM bitcode for inlining the kernel into others. Parsing
 the bitcode is by far the slowest part of loading, and is done only when a caller of the kernel is

@@ -90,7 +90,7 @@ def _registers(
 
     Args:
         function: The function that kernels call.
-        result: Returns the type of the result, given the types of the arguments.
+        result: Function that maps the types of the arguments to the type of the result.
         *kinds: The kinds of arguments that the decorated function accepts.
     """
     extending = numba_module(".extending")

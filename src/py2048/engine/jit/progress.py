@@ -1,7 +1,7 @@
 """Compilation progress, and a context manager that avoids waiting for the compiler.
 
-`now` reports what this process is compiling. Inside `ready_only`, calling a kernel that is not
-compiled yet raises `NotReadyError`, so that the caller can use a fallback instead of waiting.
+`now` reports what this process is compiling. Inside `ready_only`, kernels that are not compiled yet
+raise `NotReadyError`. Callers can then use a fallback instead of waiting.
 """
 
 from __future__ import annotations
