@@ -393,7 +393,7 @@ class Slide:
 
     @property
     def motions(self) -> tuple[Motion, ...]:
-        """The motions of all tiles, line by line.
+        """The movements of all tiles, line by line.
 
         In each line, the tile nearest the wall comes first.
         """
@@ -407,7 +407,7 @@ class Slide:
 
 @lru_cache(_LINE_CACHE_SIZE)
 def _motions(direction: Direction, index: int, line: Line, merging: Merging) -> tuple[Motion, ...]:
-    """Return the motions in row or column number `index`."""
+    """Return the movements of all tiles in row or column `index`."""
     steps = _CACHED_SLIDES[merging, direction.is_forward](line).steps
     if direction.is_vertical:
         return tuple(Motion((here, index), (there, index), merged) for here, there, merged in steps)

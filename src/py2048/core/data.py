@@ -37,7 +37,8 @@ def convert(
         above: Key of the data within the file; error messages prefix it to other keys.
 
     Raises:
-        Py2048Error: If the data does not fit. The message names the invalid key and its value.
+        Py2048Error: If the data does not match the type. The message names the invalid key and its
+            value.
     """
     try:
         return msgspec.convert(data, kind)

@@ -154,7 +154,7 @@ def missing_compiler() -> str:
 
 
 def need_compiler(what: str) -> None:
-    """Raise `MissingExtraError` if Numba is missing, because the work would take too long.
+    """Require Numba for work that would take too long without it.
 
     Raises:
         MissingExtraError: If Numba is not installed.

@@ -106,7 +106,7 @@ def check_draws(secret: str, rules: Rules, start: Board | None, turns: Iterable[
     Args:
         secret: The revealed secret.
         rules: The rules of the game.
-        start: The start position. Pass None if it was set up by hand, so that it is not checked.
+        start: The start position, or None if it was set up by hand and cannot be checked.
         turns: The turns of the game.
 
     Raises:

@@ -335,8 +335,8 @@ def _cropped(board: Board, area: _Area) -> Board:
 
 
 def _turns(boards: Sequence[Board], moves: Sequence[_Move], area: _Area) -> Iterator[_WrittenTurn]:
-    # The program's trainer counts cells backwards from the last cell, but its analysis counts
-    # forwards from the first.
+    # 2048EndgameTablebase numbers cells from last to first in its trainer, but from first to last
+    # in its analysis.
     from_last = True
     for ply, ((direction, code), board) in enumerate(zip(moves, boards, strict=False), 1):
         if ply == len(boards):  # no board follows the last turn
