@@ -175,9 +175,9 @@ def episode_key(words: Words, game: np.uint64) -> np.uint64:
 
 @kernel(borrows=True)
 def load(base: np.uint64, state: BatchState, space: Workspace) -> None:
-    """Copy a block of the batch to the workspace.
+    """Copy a block of games from the batch to the workspace.
 
-    Recomputes ``CHANCE`` from the generator state, because the batch does not store it.
+    The batch does not store ``CHANCE``, so it is recomputed from the generator state.
     """
     copy_in(space.board, state.cells, base)
     copy_in(space.flags, state.flags, base)
@@ -368,13 +368,13 @@ Step = Callable[[np.int64, Longs, BatchState, RuleArrays, Workspace], tuple[np.i
 
 
 def make_step(turn: Turn) -> Step:
-    """Build the kernel that plays one step of a block, using the turn kernel `turn`."""
+    """Build the kernel that steps the games of a block, using the turn kernel `turn`."""
 
     @kernel(inline=True, borrows=True)
     def step(
         block: np.int64, orders: Longs, state: BatchState, rules: RuleArrays, space: Workspace
     ) -> tuple[np.int64, np.int64]:
-        """Play one step of a block; return how many games ended, and the sum of their scores."""
+        """Step the games of a block; return how many ended, and the sum of their scores."""
         base, flags = np.uint64(block) * WIDTH, space.flags
         can_end_early = orders[IS_TERMINAL] != 0 or orders[LIMIT] != 0
         save_was_over(flags, orders[RESET])
@@ -631,7 +631,7 @@ class Lanes(NamedTuple):
 
     @classmethod
     def empty(cls) -> Lanes:
-        """Return arrays for one block."""
+        """Allocate the arrays for one block of games."""
         longs = np.zeros((2, LANES), np.int64)
         return cls(longs[0], longs[1], np.zeros(LANES, np.int32))
 

@@ -78,7 +78,7 @@ ODD = np.uint64(0x9E3779B97F4A7C15)
 
 UP, DOWN, LEFT, RIGHT = (np.int64(direction) for direction in range(4))
 SIDE = np.int64(4)
-"""Side of a 4x4 board. Numba would compile kernels twice if some calls passed a plain 4."""
+"""Side of a 4x4 board. Passing the literal 4 would make Numba compile a kernel a second time."""
 
 TABLE_CELLS = 4
 """Maximum length of the lines that have a line table."""
@@ -161,7 +161,7 @@ def spawn_packed(
     ranks: NDArray[np.uint8],
     cumulative: NDArray[np.uint64],
 ) -> tuple[Word, Word]:
-    """Return the board after the spawn that the random number `word` determines.
+    """Return the board after a random spawn; `word` selects the cell and the tile.
 
     Args:
         low: First word of the afterstate. At least one cell must be empty.
@@ -520,7 +520,7 @@ def legal_cells(cells: Cells, rows: Int, columns: Int, target: Int) -> int:
 
 @kernel(borrows=True)
 def _axis_cells(cells: Cells, step: Int, pairs: Int, in_line: Int, stride: Int) -> tuple[int, int]:
-    """Return whether any tile can move by `-step` cells, and whether any can by `step`."""
+    """Return whether tiles can move to lower and to higher cell numbers along an axis."""
     lower, higher = 0, 0
     for pair in range(pairs):
         cell = pair // in_line * stride + pair % in_line

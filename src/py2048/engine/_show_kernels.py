@@ -1,8 +1,8 @@
 """Kernels that write step results for agents: observations, action masks, rewards and scores.
 
-A block is stored by cell, so that kernels can use vector instructions, but agents receive each
-board as a contiguous array. The conversion is vectorised as well: it packs four cells of each board
-into a 32-bit word, and then writes the words board by board.
+A block of boards is stored by cell, so that kernels can use vector instructions, but agents receive
+each board as a contiguous array. To convert boards with vector instructions, kernels pack four
+cells of each board into a 32-bit word, and then write the words board by board.
 
 The output arrays can change with every step, but a worker thread receives no new arguments while it
 polls for steps. Worker threads therefore read the addresses of the output arrays from shared
@@ -99,7 +99,7 @@ SPREAD, LOW_BITS = np.uint32(0x00204081), np.uint32(0x01010101)
 
 @kernel(borrows=True)
 def write_observations(block: Int, state: BatchState, space: Workspace, orders: Longs) -> None:
-    """Write all results of a block."""
+    """Write all results for the games of a block."""
     first, flags = np.int64(block) * LANES, space.flags
     ends = memory_at(np.uint8, orders[TERMINATED] + first, LANES)
     cuts = memory_at(np.uint8, orders[TRUNCATED] + first, LANES)
@@ -143,7 +143,7 @@ def write_rewards(points: NDArray[np.int32], illegal: Bytes, first: Int, orders:
 
 @kernel(borrows=True)
 def write_board_observations(first: Int, space: Workspace, orders: Longs) -> None:
-    """Write the observations of a block."""
+    """Write the observations of all games in a block."""
     cells, size = np.int64(len(space.board)) // LANES, orders[SIZE]
     kind, levels, start = orders[OBSERVATION], orders[LEVELS], orders[OBSERVATIONS] + first * size
     if kind == EXPONENTS:
@@ -195,7 +195,7 @@ def write_square_planes(board: Words, planes: Words) -> None:
 
 @kernel(borrows=True)
 def to_board_order(board: Bytes, boards: Bytes, scratch: Halves) -> None:
-    """Copy a block to contiguous boards, four cells at a time if possible."""
+    """Copy a block of boards to contiguous memory, four cells at a time if possible."""
     cells = np.uint64(len(board)) // WIDTH
     quads, words = cells >> TWO, memory_at(np.uint32, address_of(boards), len(boards) >> 2)
     if cells & (FOUR - ONE):
@@ -230,7 +230,7 @@ def join(board: Bytes, row: Word, out: Halves, start: Word) -> None:
 
 @kernel(borrows=True)
 def to_cell_order(boards: Bytes, board: Bytes) -> None:
-    """Copy contiguous boards to a block; the inverse of `to_board_order`."""
+    """Rearrange contiguous boards by cell; the inverse of `to_board_order`."""
     cells = np.uint64(len(board)) // WIDTH
     quads, words = cells >> TWO, memory_at(np.uint32, address_of(boards), len(boards) >> 2)
     if cells & (FOUR - ONE):
@@ -282,7 +282,7 @@ def prefetch_final_positions(first: Int, orders: Longs) -> None:
 def write_final_positions(first: Int, state: BatchState, flags: Bytes, orders: Longs) -> None:
     """Write the final positions of episodes that just ended, and clear older records.
 
-    In ``LAST_OVER``, the byte of a record is non-zero if an earlier step filled the record.
+    Non-zero bytes in ``LAST_OVER`` mark the records that the previous step filled.
     """
     was_over = memory_at(np.uint64, orders[LAST_OVER] + first, LANES // 8)
     end_words = memory_at(np.uint64, orders[TERMINATED] + first, LANES // 8)

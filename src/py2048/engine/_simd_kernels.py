@@ -10,7 +10,7 @@ LLVM can vectorise the loops over ``lane``, because they have a constant length 
 few contiguous rows, mostly of the same element type. All indices are unsigned, because Numba adds a
 sign check to every access with a signed index.
 
-The other arrays of a block are flat, and constants such as ``LEGAL`` are the offsets of their rows:
+The other arrays are one-dimensional, and constants such as ``LEGAL`` are the offsets of rows:
 
 * `flags`, uint8 `[FLAG_ROWS * LANES]`;
 * `words`, uint64 `[WORD_ROWS * LANES]`;
@@ -65,7 +65,7 @@ Word = np.uint64
 Int = int | np.int64
 
 LANES = 16 if IS_PLAIN else 512
-"""Boards per block. Plain Python gains nothing from large blocks."""
+"""Boards per block. Large blocks do not speed up plain Python."""
 
 MAX_CELLS = 254
 """Maximum number of cells. Empty cells are counted in a byte, and 255 means that no tile spawns."""
@@ -118,7 +118,7 @@ U1, U16 = np.uint32(1), np.uint32(0xFFFF)
 def choose(flags: Bytes, halves: Halves) -> None:
     """Choose a random legal direction for each board, from bits 32-47 of its last random number.
 
-    Bits 32-47 had almost no effect on the last spawned tile, which the same number selected.
+    Bits 32-47 of a random number have almost no effect on the tile that spawns.
     """
     for lane in range(WIDTH):
         legal = flags[LEGAL + lane]
@@ -226,7 +226,7 @@ def place(board: Bytes, flags: Bytes) -> None:
 
 @kernel(inline=True)
 def place_on_cell(tile: np.uint8, rank: np.uint8, index: np.uint8) -> tuple[np.uint8, np.uint8]:
-    """Place a tile on the cell if it is empty and `index` empty cells have been skipped.
+    """Place a tile of rank `rank` on the cell if it is empty and `index` is 0.
 
     Returns: The new value of the cell, and `index` decremented if the cell was empty.
     """
@@ -335,7 +335,9 @@ def start_board(
 ) -> Int:
     """Set up the start position for a generator key, exactly as `py2048.core.game` does.
 
-    Returns: The number of tiles. Their cell numbers are written to `placed` in ascending order.
+    Writes the cell numbers of the tiles to `placed` in ascending order.
+
+    Returns: The number of tiles.
     """
     end = np.uint64(len(board))
     for place in range(lane, end, WIDTH):
@@ -385,7 +387,7 @@ def pair_bits(a: np.uint8, b: np.uint8) -> np.uint8:
 
 @kernel(inline=True, borrows=True)
 def sum_of(board: Bytes, lane: np.uint64) -> np.uint64:
-    """Return the tile sum of one board in the block."""
+    """Return the tile sum of one board in a block of boards."""
     total = ZERO
     for cell in range(lane, np.uint64(len(board)), WIDTH):
         if board[cell] != EMPTY:
@@ -394,10 +396,10 @@ def sum_of(board: Bytes, lane: np.uint64) -> np.uint64:
 
 
 class Workspace(NamedTuple):
-    """The arrays that a thread uses to step a block; the module docstring describes them.
+    """The arrays in which a thread steps a block of boards (see the module docstring).
 
-    `legal` is a view of the row ``LEGAL`` of `flags`, with eight lanes per word. Copies of the two
-    arrays would no longer share memory, so copied batches create new workspaces.
+    `legal` is a view of the row ``LEGAL`` of `flags`, with eight lanes per word. Copying a
+    workspace would give `legal` its own memory, so copied batches create new workspaces.
     """
 
     board: NDArray[np.uint8]
@@ -542,8 +544,7 @@ VERTICAL, HORIZONTAL = np.uint8(0), np.uint8(1)
 def row(number: Int) -> slice:
     """Return the slice that selects one row.
 
-    Callers slice the array themselves, because a helper that returns arrays needs reference
-    counting.
+    Returning a slice of the array instead would require reference counting.
     """
     return slice(number * LANES, (number + 1) * LANES)
 
@@ -600,7 +601,7 @@ def take_row(target: Bytes, ahead: Bytes, behind: Bytes, directions: Bytes, axis
     """Load one cell of the current line of each board into `target`.
 
     Boards that move up or left load the cell from `ahead`, and boards that move down or right load
-    it from `behind`. Boards that move along the other axis load an empty cell.
+    it from `behind`. If a board does not move along `axis`, its cell in `target` is empty.
     """
     for lane in range(WIDTH):
         direction = directions[lane]
@@ -610,7 +611,7 @@ def take_row(target: Bytes, ahead: Bytes, behind: Bytes, directions: Bytes, axis
 
 @kernel(borrows=True)
 def put_row(target: Bytes, ahead: Bytes, behind: Bytes, directions: Bytes, axis: np.uint8) -> None:
-    """Store one cell of the slid line in `target`, on boards that move along `axis`."""
+    """Write one cell of the slid line to each board that moves along `axis`."""
     for lane in range(WIDTH):
         direction = directions[lane]
         tile = select((direction & B1) != EMPTY, behind[lane], ahead[lane])
@@ -636,7 +637,7 @@ def close_gap(scratch: Bytes, gaps: Bytes, first: Int, length: Int) -> None:
 
 @kernel(borrows=True)
 def pull_row(tiles: Bytes, behind: Bytes, gaps: Bytes) -> None:
-    """Move tiles from `behind` to `tiles` on each board that has a gap."""
+    """Copy tiles from `behind` to `tiles` on the boards that `gaps` marks."""
     for lane in range(WIDTH):
         tiles[lane] = select(gaps[lane] != EMPTY, behind[lane], tiles[lane])
 
@@ -688,7 +689,7 @@ def add_pair_directions(legal: Bytes, tiles: Bytes, neighbours: Bytes, shift: np
 
 @kernel(inline=True, borrows=True)
 def start_game(space: Workspace, lane: np.uint64, key: np.uint64, rules: RuleArrays) -> None:
-    """Start the game with this generator key in one lane of a block."""
+    """Start a game in one lane, with start tiles drawn from the generator key."""
     low, high, placed = rules.numbers[START_LOW], rules.numbers[START_HIGH], space.scratch
     count = start_board(
         space.board, lane, key, low, high, rules.start_ranks, rules.start_thresholds, placed
@@ -837,7 +838,7 @@ def write_classic(first: Int, end: Int, cells: Words, out: Words) -> None:
 def exchange(x: Word, y: Word, shift: Word, low: Word) -> tuple[Word, Word]:
     """Swap the high half of each field in `x` with the low half of the same field in `y`.
 
-    Each half is `shift` bits wide, and `low` is a mask of all low halves.
+    Each field has two halves of `shift` bits, and `low` masks the low halves.
     """
     return (x & low) | ((y & low) << shift), ((x >> shift) & low) | (y & ~low)
 

@@ -513,8 +513,7 @@ def play_turns(
     ways, words = np.zeros(padded, np.uint8), np.zeros(padded, np.uint64)
     over = np.empty(padded, np.bool_)
     after[:n], after[n:], ways[:n], words[:n] = boards, 0, directions, draws
-    # If the ending tile is already on a board, the game is over. Empty the board during the turn,
-    # so that no move is legal.
+    # Clear boards that already have the ending tile during the turn, so that no move is legal.
     if given.ending_tile:
         is_won = (boards >= given.ending_tile.bit_length() - 1).any(axis=1)
         after[:n][is_won] = 0

@@ -3,8 +3,8 @@
 A step starts when the calling thread updates an array that all threads share and poll.
 
 Each thread processes its own range of blocks; when the range is empty, the thread steals blocks
-from the others. A thread that the OS suspends delays only its current block. Idle threads poll
-inside compiled code for tens of microseconds before they return to the pool.
+from the others. If the OS suspends a thread, only the block in progress is delayed. Idle threads
+poll inside compiled code for tens of microseconds before they return to the pool.
 
 The threads communicate through an int64 array `[8 * (threads + 1)]`. Each thread has its own cache
 line in the array, and the last line is common to all threads.
@@ -115,7 +115,10 @@ def open_round(words: Words) -> None:
 
 @kernel(inline=True, borrows=True)
 def take_block(words: Words, thread: Int) -> np.int64:
-    """Take a thread's next block, from its own range if possible; return -1 if none is left."""
+    """Return the next block for a thread to process, or -1 if no blocks are left.
+
+    Blocks from the thread's own range come first.
+    """
     threads = len(words) // LINE - 1
     for number in range(threads):
         owner = (thread + number) % threads

@@ -2,7 +2,7 @@
 
 All compiled code uses `CompiledRules`, and only this module distinguishes the kinds of rules.
 Scoring is encoded as a sum of four terms, and spawns as a table of tiles and a table of cells. New
-kinds of scoring or spawns that can be encoded this way require no kernel changes.
+kinds of scoring or spawns need no kernel changes if they fit this encoding.
 """
 
 from __future__ import annotations
@@ -93,10 +93,10 @@ class TileTable(NamedTuple):
 
 
 class RuleArrays(NamedTuple):
-    """Rules as arguments of the batch kernels.
+    """The arrays that describe the rules to the batch kernels.
 
     Attributes:
-        numbers: Whole numbers, int64 `[11]`, indexed by constants such as `ROWS`.
+        numbers: Integer settings, int64 `[11]`, indexed by constants such as `ROWS`.
         ranks: Ranks of the spawn's `TileTable`.
         thresholds: Thresholds of the spawn's `TileTable`.
         start_ranks: Ranks of the start's `TileTable`.

@@ -114,8 +114,8 @@ def kernel(
             the compile time.
         fastmath: Allow reordering of floating-point sums.
         borrows: Promise that the kernel neither creates nor stores arrays. This disables reference
-            counting, which can dominate the run time of a kernel with many array arguments. Cached
-            kernels with this promise also load without Numba's reference-counting runtime.
+            counting, which can dominate the run time of a kernel with many array arguments. The
+            kernel can also be loaded from the cache without Numba's reference-counting runtime.
     """
     if len(arguments) == 1 and callable(arguments[0]):
         return kernel()(arguments[0])

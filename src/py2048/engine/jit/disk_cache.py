@@ -189,7 +189,7 @@ def _stub_bitcode(bitcode: bytes) -> bytes:
 def _link_later(library: Any, bitcode: bytes) -> None:
     """Delay parsing the bitcode of `library` until another library links it."""
     parse = importlib.import_module("llvmlite.binding").parse_bitcode
-    # Numba must link through this method, because the stub bitcode does nothing useful.
+    # If Numba no longer links through this method, fail now: the stub would crash when it runs.
     assert callable(library._get_module_for_linking)
     library._get_module_for_linking = cache(partial(parse, bitcode))
 

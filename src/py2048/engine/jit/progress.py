@@ -19,15 +19,15 @@ from py2048.core.language import _
 from py2048.engine.jit.numba_parts import Kernel, is_kernel, numba_module
 
 PAUSE_S = 3.0
-"""Seconds without compilation after which progress starts again at 0."""
+"""If nothing is compiled for this many seconds, progress restarts from 0."""
 
 FIXED_WEIGHT = 25_000.0
 """Estimated compile time of an empty kernel, in the arbitrary unit of `_weights`."""
 
 MIN_WEIGHT = 3_000_000.0
-"""Minimum total weight of a progress report.
+"""Lower bound on the estimated total compile time, in the unit of `_weights`.
 
-Without a minimum, small kernels that compile first would fill the progress bar.
+Without this bound, the progress bar would be full after the first small kernels.
 """
 
 
