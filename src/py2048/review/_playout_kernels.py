@@ -129,8 +129,8 @@ def observe(
         rows: Number of rows.
         columns: Number of columns.
         count: Number of moves since the judged move.
-        above: Sum of all tiles larger than the watched pair, before the judged move. This sum grows
-            when the pair merges.
+        above: Sum of all tiles larger than the watched pair, before the judged move. The pair has
+            merged when the sum of these tiles is larger.
         job: The job, int64 `[JOB]`.
         game: Statistics of the playout, int64 `[SUMS]`.
     """
@@ -263,7 +263,7 @@ def make_playouts(parts: Parts) -> Kernel:
 
         Args:
             cells: Board before the moves as ranks, uint8 `[cells]`.
-            job: The job, int64 `[JOB]`, with legal directions only.
+            job: Description of the batch, int64 `[JOB]`, whose directions must all be legal.
             seed: Seed of the games.
             misjudgement: Maximum relative error of the player's move values.
             contexts: Search context of the calling thread, in an array of length 1.

@@ -44,8 +44,8 @@ class Hint:
         instead_of: Spec of the requested player if it is not ready yet. The hint then comes from
             the player ``quick``. Otherwise empty.
         position: The position, if known.
-        judged: The review of the best move for a level, if one was requested. In hints for a level,
-            `values` are the chances of reaching its goal.
+        judged: The review of the best move, if the hint is for a level. The `values` are then the
+            chances of reaching the level's goal.
     """
 
     direction: Direction
@@ -158,7 +158,7 @@ def advise(
         player: The requested player.
         level: Level for which the requested hint is judged. Ignored if the rules do not support
             levels.
-        only_move: Whether to omit the values and the quick hint, as in `PositionSnapshot.ask`.
+        only_move: Whether to omit the values (see `PositionSnapshot.ask`) and the quick hint.
         apart: Whether to compile in a separate process, which keeps the screen responsive.
 
     Raises:
@@ -174,7 +174,7 @@ def advise(
         from py2048.review.coaching import why_not
 
         judges = not why_not(snapshot.rules)
-    # The player's network can be large, so it is not loaded if a level judges the position.
+    # Playouts judge hints for a level, so avoid loading the player's network, which can be large.
     if not level or not judges or not isinstance(player, SearchPlayer):
         try:
             with ready_only():

@@ -50,7 +50,7 @@ PROBE_GAMES, BATCH_GAMES = 8, 64
 FIRST_GAMES, MORE_GAMES = 64, 512
 """Maximum number of playouts per move, in ordinary and in decisive positions."""
 FIRST_SHARE, MORE_SHARE = 0.35, 0.75
-"""Fractions of the budget that may be spent by the end of the first and the second step."""
+"""Maximum fractions of the budget spent in the first step, and in the first two steps."""
 DECISIVE_SHARE = 0.25
 """Fraction of positions that count as decisive, because the values of their moves differ most."""
 CLEAR_GAMES = 256
@@ -60,12 +60,12 @@ ROUND = 16
 MIN_DOUBT = 0.01
 """A position gets no more playouts once its grade is less likely than this to change."""
 REASON_DOUBT = 0.05
-"""Minimum `Judgement.doubt` of mistakes whose reasons are not yet clear."""
+"""Minimum `Judgement.doubt` of mistakes with fewer than `CLEAR_GAMES` playouts."""
 TYPICAL_LOSS = 0.04
 """Prior standard deviation of a move's loss, as a probability."""
 
 STEADY_DIGITS = 9
-"""Decimals to which doubts are rounded, so that Python and JavaScript rank positions alike."""
+"""Decimal places of rounded results, so that Python and JavaScript rank positions alike."""
 
 MIN_CHANCE = 0.02
 """If no move has at least this chance of reaching the goal, moves are judged by survival."""
@@ -80,7 +80,7 @@ MIN_VARIANCE = 0.25
 """Minimum variance assumed for a statistic, because a few equal samples may be a coincidence."""
 
 _PER = {ReasonKind.ENDED: 100, ReasonKind.CORNER: 100}
-"""The counts of these kinds of reasons are scaled to 100 games."""
+"""For these kinds of reasons, counts are reported per 100 playouts."""
 _COLUMNS = {
     ReasonKind.TRAPPED: kernels.TRAPPED,
     ReasonKind.MEETING: kernels.MEETING,
@@ -114,8 +114,8 @@ class Judgement:
         since: Copy of `sums` from the start of the accuracy measurement. Earlier playouts are
             excluded, because they determined whether the position is decisive.
         until: Copy of `sums` from the end of the accuracy measurement, or None while the
-            measurement is running. Later playouts are excluded, because doubtful grades get more of
-            them, which would bias the accuracy.
+            measurement is running. Including later playouts would bias the accuracy,
+            because they go mostly to moves with doubtful grades.
     """
 
     def __init__(self, rules: Rules, level: Level, position: Position) -> None:
@@ -171,7 +171,7 @@ class Judgement:
         """Return the review of a legal direction, by default the direction played.
 
         For the accuracy, one set of playouts selects the best move and another set measures the
-        loss. A single set would overestimate the loss.
+        loss, because a single set would overestimate the loss.
         """
         column, played = self._column, played or self.played
         chances, grade = self._chances(column), self._grade(played)
@@ -262,8 +262,8 @@ class Judgement:
     def _cross_fitted(self, column: int, played: Direction) -> tuple[float, float]:
         """Return the loss of a move and of a random move, estimated by cross-fitting.
 
-        The even-numbered playouts measure the losses, while all others select the best move. The
-        odd-numbered playouts then repeat the measurement, and both results are averaged. Positions
+        Even-numbered playouts measure the losses, and all other playouts select the best move. Then
+        odd-numbered playouts measure the losses, and the two results are averaged. Positions
         whose moves clearly differ have a larger weight.
         """
         until = self.sums if self.until is None else self.until

@@ -24,7 +24,7 @@ If the winning chances of all positions are outside `CHANCE_RANGE`, the closest 
 SLIP_SHARE = 0.15
 """Share of random moves before the starting position, to make it resemble human play."""
 PROGRESS_RANGE = 0.2, 0.9
-"""Practice starts when the small tiles add up to a fraction of the target within this range."""
+"""Range of the sum of the small tiles when practice starts, as a fraction of the target."""
 MAX_TILE = 1 << 17
 """Largest tile possible on a 4x4 board."""
 

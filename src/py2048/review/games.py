@@ -79,7 +79,8 @@ class Review:
         judge: Name of the judge.
         unit: Unit of the values, losses and luck.
         is_exact: Whether values are exact.
-        moves: Reviews of the legal moves. Judges with a fixed goal stop once it is reached.
+        moves: Reviews of the legal moves. If the judge has a fixed goal, moves after the goal was
+            reached are not reviewed.
         level: Level of the simulated players, or None for perfect play.
     """
 
@@ -332,7 +333,7 @@ def judge_for(rules: Rules, spec: str = "", start: Board | None = None) -> Judge
 
 
 def judging_player(rules: Rules) -> Player:
-    """Return the player behind the default judge, so that screens can compile its kernels.
+    """Return the player that evaluates moves for the default judge.
 
     Raises:
         PlayerError: If the player does not exist.

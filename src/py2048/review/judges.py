@@ -26,7 +26,7 @@ from py2048.review.moves import Basis, Judge, gain_of
 Answer = TypeVar("Answer")
 
 MAX_SUM = 1 << 15
-"""Maximum tile sum of a board to solve. It keeps all tiles within the solver's limit."""
+"""Maximum tile sum of boards to solve, which keeps all tiles within the solver's limit."""
 
 MIN_TABLE_CHANCE = 0.9
 """If an endgame table's target is less likely than this, the search judges the position."""
@@ -96,7 +96,7 @@ class PlayerJudge(Judge):
 class SearchJudge(Judge):
     """Evaluates moves with a compiled search.
 
-    If the network has a `TrackRecord`, the judge calibrates its values with it.
+    Values are calibrated with the network's `TrackRecord`, if available.
 
     The luck of a turn is its value after the actual spawn, minus the mean value over all possible
     spawns. The search has the same depth for all spawns.
@@ -176,7 +176,10 @@ class SearchJudge(Judge):
 
 
 def luck_by(value: Callable[[Board], float], rules: Rules, turn: Turn) -> float:
-    """Return the value of a turn, including its points, minus the mean over all spawns."""
+    """Return the luck of a turn: its value minus the mean over all possible spawns.
+
+    The value of a turn includes its points.
+    """
     after, mean = turn.slide.board, 0.0
     cells = possible_cells(rules, after, turn.direction)
     if len(cells) * len(rules.spawn_weights.pairs) == 1:

@@ -264,7 +264,7 @@ _GOAL_RANKS = 20  # Goals are exported for boards whose largest tile is below 2*
 
 
 def facts_of_levels(rules: Rules) -> dict[str, dict[str, object]]:
-    """Return each level's slip and goals for use in browsers.
+    """Return each level's relative error (slip) and goals, for use in browsers.
 
     Item ``r`` of the goals is for boards whose largest tile has rank ``r``.
     """

@@ -121,15 +121,15 @@ class MoveReview:
         values: Value of each legal direction, as expected points (including the points of the move)
             or as a probability.
         loss: Difference from the value of the best move, which is never negative.
-        share: The loss as a fraction of the expected final score. Values that are not points, or
-            come from an endgame table, are compared with the best value instead.
+        share: The loss as a fraction of the expected final score, or of the best value if the
+            values are not points or come from an endgame table.
         stake: Expected `share` of a random legal move.
         accuracy: Accuracy of the move, 0 to 100, computed from `share` and `stake`.
         grade: Grade of the move.
         luck: How much the spawn increased the value, compared with the mean over all spawns.
         source: The source of the values: ``exact``, an endgame table, or a player spec.
-        chances: Probability of reaching the endgame table's target after each legal direction. The
-            values are proportional to these probabilities. Empty without an endgame table.
+        chances: Probability of reaching the endgame table's target after each legal direction;
+            `values` are proportional to it. Empty without an endgame table.
         goal: The next two tiles that players of the level try to reach.
         games: Number of playouts simulated for each legal direction.
         next_values: Chance of reaching the second goal, `goal.next_tile`, after each legal
@@ -235,7 +235,7 @@ def _share(loss: float, whole: float) -> float:
 
 
 def _grain(value: float, digits: int) -> float:
-    """Return one unit of the last significant digit of a value."""
+    """Return the rounding step of a value with this many significant digits."""
     return 10.0 ** (math.floor(math.log10(abs(value))) - digits + 1) if value else 1e-9
 
 
@@ -311,7 +311,9 @@ class Judge(ABC):
         return move_review(at, values, self.unit, self.basis(board), luck)
 
     def reviews(self, record: Record) -> Iterator[MoveReview]:
-        """Yield the review of each legal move. Judges with a fixed goal stop once it is reached.
+        """Yield the review of each legal move.
+
+        If the judge has a fixed goal, moves after the goal was reached are not reviewed.
 
         A later review of the same move replaces an earlier review.
 
@@ -346,7 +348,7 @@ def legal_turns(record: Record) -> Iterator[tuple[Position, Turn]]:
 def gain_of(rules: Rules, turn: Turn) -> int:
     """Return the points of a turn.
 
-    Under rules that score the sum of the tiles, this is the increase of the sum.
+    If the score is the sum of the tiles, the points are the increase of the sum.
     """
     before = turn.slide.before.sum
     return score_after(rules, before, turn, turn.board) - before

@@ -65,8 +65,8 @@ class GameCounts(NamedTuple):
         made: Whether the first goal, `Goals.tile`, was reached.
         next_made: Whether the second goal, `Goals.next_tile`, was reached.
         survived: Whether the playout lasted at least 20 moves or ended by reaching a goal.
-        out: Whether `Watch.corner` is out of the corners after ten more moves, or at the end of a
-            shorter game.
+        out: Whether the tile `Watch.corner` is in no corner after ten more moves, or at the end of
+            a shorter game.
         trapped: Number of moves, at most 20, during which `Watch.small` is trapped.
         meeting: Number of moves, at most 20, until the two tiles of `Watch.pair` merge. The judged
             move is included.
@@ -196,7 +196,7 @@ def _search_of(rules: Rules) -> Expectimax:
 
 LINE_MOVES = 4
 LINE_GAMES = 16
-"""A typical line consists of the first `LINE_MOVES` moves of one of `LINE_GAMES` playouts."""
+"""Moves in a typical continuation, and number of playouts from which it is chosen."""
 
 
 def typical_line(rules: Rules, board: Board, direction: Direction, level: Level) -> list[Turn]:

@@ -100,7 +100,7 @@ class Watch(NamedTuple):
 def watch(rules: Rules, board: Board) -> Watch:
     """Return the tiles that playouts from this board track.
 
-    A trap that some legal moves avoid takes priority over a trap that no move avoids. Ties are
+    A trap that at least one legal move avoids takes priority over an unavoidable trap. Ties are
     broken by the largest trapping tile, and then by the smallest trapped tile.
     """
     largest = board.max_tile

@@ -301,7 +301,7 @@ class RulesReport:
 
 
 def _detailed(totals: Totals) -> dict[str, Any]:
-    """Return all figures, including those that can only be compared under the same rules."""
+    """Return totals, and figures that are only comparable under the same rules."""
     return totals.to_json() | {
         "mean_score": round(totals.score, 1),
         "best_score": totals.best,

@@ -3,9 +3,8 @@
 `py2048.review.levels` describes the player model. The reference implementation in
 `py2048.review.playouts` also documents the random numbers and the statistics.
 
-Judging a position takes millions of simulated moves. For some rules, the folder ``data`` therefore
-contains an additional network, which is smaller and faster than the network of the computer
-players.
+Judging a position takes millions of simulated moves. To save time, the folder ``data`` contains a
+smaller network than that of the computer players for some rules.
 """
 
 from __future__ import annotations
