@@ -384,9 +384,9 @@ DIAGONALS = np.array(
     ],
     np.uint64,
 )
-"""Masks for transposing square boards, indexed by side length and distance minus 1.
+"""Masks of the diagonals above the main diagonal, used to transpose square boards.
 
-Each mask selects the cells of one diagonal above the main diagonal.
+The indices are the side length and the distance from the main diagonal minus 1.
 """
 
 

@@ -622,9 +622,8 @@ def _play_jobs(rules: Rules, series: kernels.Series, jobs: int, threads: int) ->
 def behaviour_signature(steps: int = 200, games: int = 48) -> int:
     """Return a 64-bit hash of a fixed set of random games under every preset.
 
-    Any change to the compiled engine's rules, start tiles, slides, points, spawns, game ends or
-    random numbers changes the signature. A change may invalidate existing records and trained
-    players, so it must be announced.
+    Any change to the behaviour of the compiled engine changes the hash. A change may invalidate
+    existing records and trained players, so it must be announced.
 
     Args:
         steps: Number of steps to play.

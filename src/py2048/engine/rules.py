@@ -53,7 +53,7 @@ Larger tiles would take more than 16 million moves.
 """
 
 MAX_INT32_RANK, MAX_INT64_RANK = 29, 56
-"""The largest ranks for which a turn's points fit in 32 bits, and a score fits in 64 bits.
+"""Largest tile ranks for which the points of a turn fit in 32 bits, and scores in 64 bits.
 
 A turn scores less than 4 times the largest tile, including cascades and board sums. All turns of a
 game together score less than 128 times the largest tile.

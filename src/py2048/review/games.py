@@ -27,7 +27,7 @@ MAX_HABITS = 3
 
 MIN_STAKE = 0.3
 """Reviews for a level report an accuracy only if the total stake of the moves is at least this
-high. With a lower stake, the accuracy would be mostly noise.
+high; otherwise, the accuracy would be mostly noise.
 """
 
 DEFAULT, MANY_CELLS = "expectimax:depth=3", 16
@@ -68,8 +68,8 @@ class Review:
 
     If values are points, the final score is the score expected at the start, minus `loss`, plus
     `luck`. For an unfinished game, the result is the expected final score. With an exact judge,
-    `loss` is the sum of the moves' losses. Other judges revise their estimates during the game, and
-    these revisions are part of `loss`.
+    `loss` is the sum of the moves' losses. Judges without exact values revise their estimates
+    during the game, and the revisions are part of `loss`.
 
     In a review for a level, values and losses are probabilities of reaching the goal, and luck is
     not measured.

@@ -196,8 +196,8 @@ class Record:
         """Verify that every move is legal, every spawn is possible and the score is correct.
 
         If the record has a seed, every spawn must also equal the tile that the generator draws for
-        the seed. Dates must be valid or empty, there may be at most one thinking time per turn, and
-        the player's name must not contain control characters.
+        the seed. Dates must be valid or empty. There may be at most one thinking time per turn. The
+        player's name must not contain control characters.
 
         Raises:
             RecordError: If the record is not valid; the message names the ply and the reason of the
