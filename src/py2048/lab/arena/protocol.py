@@ -1,6 +1,6 @@
 """The protocol of ``py2048 benchmark-agent``: secret tiles and verifiable submissions.
 
-A submission is a folder with ``submission.json``, a tournament log and a record of each game. Its
+A submission is a folder with ``submission.json``, a tournament log and a record of each game. All
 tiles are drawn from a new secret. ``submission.json`` contains a commitment to the secret from the
 beginning, and the secret itself when all games are over (see `py2048.core.fairness`).
 
@@ -194,7 +194,7 @@ def replay(results: Results, jobs: int | None) -> tuple[Results, list[str]]:
     """Play a submission's games again with the same agent.
 
     Returns:
-        The new games, and a message for each game in which the agent made different moves.
+        The replayed games, and a message for each game whose moves differ from its record.
 
     Raises:
         PlayerError: If files that the agent needs are missing on this machine.

@@ -24,7 +24,7 @@ ANSWER_TIMEOUT_S = 10.0
 
 
 class RayCluster:
-    """The processors of a Ray cluster, as a `Pool` for tournaments and as `Workers` for the solver.
+    """Runs tournament jobs and solver tasks on a Ray cluster (see `Pool` and `Workers`).
 
     Args:
         address: ``auto`` for the cluster of this machine, or the address of the head node, such as

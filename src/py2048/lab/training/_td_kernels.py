@@ -6,22 +6,23 @@ first. Each value moves towards its target:
 
     target(t) = reward(t + 1) + (1 - λ) * value(t + 1) + λ * target(t + 1)
 
-where ``value(t + 1)`` was updated in the previous step. The value after the end of a game is 0. A
-trajectory of a single afterstate gives TD(0) after every move, and a trajectory of a whole game
-gives TD(λ).
+The update of afterstate ``t`` uses the new value of afterstate ``t + 1``. The value after the end
+of a game is 0. A trajectory of a single afterstate gives TD(0) after every move, and a trajectory
+of a whole game gives TD(λ).
 
-With temporal coherence [1], each weight has its own learning rate ``|E| / A``. `E` is the sum of
-the weight's errors and `A` the sum of their absolute values. A weight's rate is high while its
+With temporal coherence [1], each weight has its own learning rate ``|E| / A``, where `E` is the sum
+of the weight's errors and `A` the sum of their absolute values. A weight's rate is high while its
 errors have the same sign, and low once they cancel out. `E` and `A` are stored next to the weight,
 in the same cache line.
 
 Threads share the weights without locks, because lost updates do no more harm than noise [2].
 
 A *band* is trained on games that start from saved boards and end when the board leaves the band.
-Only the band's own weights are updated. The fixed part of a board's value is the base network's
-value, minus its measured overestimate. The band's weights add the trainable part. A game's final
-value is 0 if no move is legal. It is the band's goal if the target tile was created. If the board's
-sum reached the next band, that band provides the final value.
+Only the band's own weights are updated. A board's value is the sum of a fixed part, which is the
+base network's value minus its measured overestimate, and a trainable part from the band's weights.
+A game that ends without legal moves has the final value 0. A game that creates the target tile has
+the band's goal as its final value. If a game continues into the next band, that band's weights
+provide the final value.
 
 [1] Beal & Smith, "Temporal coherence and prediction decay in TD learning", IJCAI 1999;
     Jaśkowski, "Mastering 2048 with delayed temporal coherence learning", 2016.
@@ -75,14 +76,13 @@ TERMINAL = np.int64(-1)
 GAMES, MOVES, NEXT_STAGE, WAITING = 0, 1, 2, 3
 PROGRESS = 4
 
-# Indices of `WorkerState.scores`, the statistics of complete games. When a band is trained, only
-# games from saved boards count, and the sum of scores is replaced by `PASSED`: the number of games
-# that reached the target tile or the next band.
+# Indices of `WorkerState.scores`, the statistics of complete games. Training of a band stores the
+# number of games that played beyond the band's end (`PASSED`) in place of the sum of scores.
 FINISHED, SUM, SQUARES = 0, 1, 2
 PASSED = SUM
 SCORES = 3
 
-# Indices of `WorkerState.boards`: the board, its four afterstates, and the next game's start board.
+# Indices of `WorkerState.boards`. The four afterstates of `BOARD` follow it.
 BOARD, WAITING_BOARD, BOARDS = 0, 5, 6
 
 CAROUSEL_DRAW = START + np.uint64(1 << 32)
@@ -124,7 +124,7 @@ class WorkerState(NamedTuple):
     fixed: Doubles
     """Fixed part of each afterstate's value, or 0 if no band is trained."""
     starts: Any
-    """Start boards in later stages, of type `Boards`, with equal room for each stage."""
+    """Start boards of the later stages, of type `Boards`. Each stage has the same capacity."""
     started: Longs
     """Number of times that each stage was reached, int64 `[stages]`."""
     progress: Longs
@@ -132,7 +132,7 @@ class WorkerState(NamedTuple):
     tiles: Longs
     """Number of complete games by largest rank, int64 `[64]`."""
     indices: Words
-    """Weight indices. Rows 0 to 3 are for the four moves; learning uses rows 4 and 5."""
+    """Weight indices of the four moves (rows 0 to 3) and of a learning step (rows 4 and 5)."""
     points: Longs
     """Points of each slide, or -1 if it is illegal: int64 `[4]`."""
     after: Longs
@@ -142,7 +142,7 @@ class WorkerState(NamedTuple):
     below_indices: Words
     """Weight indices of the four moves in a band's base network: uint64 `[4, …]`."""
     parts: Doubles
-    """Fixed part of each move's value, if a band is trained: float64 `[4]`."""
+    """Fixed part of each move's value when a band is trained, float64 `[4]`."""
 
 
 class BandView(NamedTuple):
@@ -178,7 +178,7 @@ class TrainingInputs(NamedTuple):
 
     spec: BoardSpec
     weights: Weights
-    """Trainable weights. With temporal coherence, each is stored with its two error sums."""
+    """Trainable weights. With temporal coherence, two error sums follow each weight."""
     values: ValueParams
     params: TDParams
     band: BandInputs
@@ -209,7 +209,7 @@ def make_rate_kernel(given: Operations, stride: Word) -> Any:
     def rate(worker: WorkerState, stage: Int, inputs: TrainingInputs) -> Int:
         """Rate the four moves, and store the results in the fields of `worker`.
 
-        Board 0 is the current board. The afterstates are stored as boards 1 to 4.
+        Board 0 is the current board, and boards 1 to 4 are its afterstates.
 
         Returns:
             The best direction, or -1 if no move is legal.
@@ -260,7 +260,7 @@ def make_view_kernel(indices_of: Any, below_indices_of: Any, stride: Word) -> An
 
     @kernel(borrows=True)
     def rate(worker: WorkerState, weights: Weights, view: BandView, inputs: TrainingInputs) -> Int:
-        """Rate the moves, and store the fixed part of each value in `worker.parts`."""
+        """Rate the moves. Also store the fixed part of each move's value in `worker.parts`."""
         spec, base, params = inputs.spec, inputs.band, inputs.values
         boards, points, values = worker.boards, worker.points, worker.values
         below_indices, indices = worker.below_indices, worker.indices
@@ -337,7 +337,7 @@ def make_learn_kernel(indices_of: Any, stride: Word) -> Any:
 
     @kernel(borrows=True)
     def learn(worker: WorkerState, length: Int, target: float, inputs: TrainingInputs) -> None:
-        """Update values from the last afterstate, whose target is `target`, to the first."""
+        """Update a trajectory backwards from its last afterstate, which has the target `target`."""
         spec, weights, params = inputs.spec, inputs.weights, inputs.params
         indices, trajectory, stages = worker.indices, worker.trajectory, worker.stages
         count = indices.shape[1] - SPARE
@@ -374,7 +374,7 @@ def make_learn_kernel(indices_of: Any, stride: Word) -> Any:
 
 @kernel(borrows=True)
 def stage_after(stage: Int, params: TDParams, worker: WorkerState) -> Int:
-    """Return the start stage of the next game, after a game that started in `stage`."""
+    """Return the stage in which the next game starts, given the previous game's start stage."""
     following = stage + 1
     if not params.carousel or following == len(worker.started):
         return np.int64(0)
@@ -382,12 +382,12 @@ def stage_after(stage: Int, params: TDParams, worker: WorkerState) -> Int:
 
 
 def make_start_kernel(given: Operations) -> Any:
-    """Compile the kernel that sets up a game on one kind of board."""
+    """Compile the kernel that sets up games on one kind of board."""
     spawn_board, copy_board = given.spawn_board, given.copy_board
 
     @kernel(borrows=True)
     def begin(worker: WorkerState, key: Word, inputs: TrainingInputs) -> bool:
-        """Set up the next game on board 0.
+        """Set up the next game in `worker.boards[BOARD]`.
 
         Returns:
             Whether the game counts in the statistics. Games that start in the middle of an earlier
@@ -429,7 +429,7 @@ def make_note_kernels(given: Operations) -> tuple[Any, Any, Any]:
 
     @kernel(borrows=True)
     def note_stage(worker: WorkerState, before: Int, after: Int) -> None:
-        """Store a board as a start board if it is the game's first board in a later stage."""
+        """Save the first board that a game reaches in each later stage as a start board."""
         if after <= before or len(worker.starts) == 0:
             return
         capacity = len(worker.starts) // len(worker.started)
@@ -576,7 +576,7 @@ def make_train_kernel(kind: str, stride: int, code: Code = (), below_code: Code 
         kind: The kind of board, as in `NetworkLayout.kind`.
         stride: Distance between two consecutive weights.
         code: Tuples of a 4x4 network for which the kernel is specialised.
-        below_code: Tuples of the base network, if a band is trained.
+        below_code: Tuples of the base network if the kernel trains a band, otherwise empty.
     """
     given = OPERATIONS[kind]
     if code:
@@ -586,7 +586,7 @@ def make_train_kernel(kind: str, stride: int, code: Code = (), below_code: Code 
     def train(
         inputs: TrainingInputs, worker: WorkerState, seed: Word, games: Int, moves: Int
     ) -> None:
-        """Train for `games` games, or until a game ends after at least `moves` moves."""
+        """Train until `games` games or at least `moves` moves have been played."""
         progress, played = worker.progress, np.int64(0)
         for _ in range(games):
             if played >= moves:

@@ -1,7 +1,7 @@
 """Boards collected from games, for training bands and for measuring late play.
 
-The *last stretch* is the share of saved boards from which a player reaches the next large tile. It
-can be measured in seconds, whereas complete games take hours.
+The *last stretch* is the share of saved boards from which a player reaches the next large tile.
+Measuring it takes seconds, whereas complete games take hours.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ class SavedBoards:
         rules: The rules.
         cells: Ranks, uint8 `[boards, cells]`.
         stages: The stage of each board, int64 `[boards, 2]`.
-        games: Number of the game of each board, int64 `[boards]`. Continuations have the number of
-            the original game.
+        games: Number of the game that each board comes from, int64 `[boards]`. All continuations of
+            a game share its number.
     """
 
     rules: Rules
@@ -216,7 +216,10 @@ def on_threads(
     count: int,
     threads: int,
 ) -> Iterator[Result]:
-    """Yield the result of `work` for each number below `count`, with one searcher per thread."""
+    """Call `work` with each number from 0 to `count - 1` on a thread pool, and yield the results.
+
+    Each thread has a searcher of its own.
+    """
     searchers = [make_searcher() for _ in range(threads)]
     searchers[0].prepare()
 
@@ -250,7 +253,8 @@ def collect(
         starts: Boards to start from; at most `games` are used. By default, games start as the rules
             define.
         seed: Seed of all games.
-        continuations: How often each game is continued from the first stage, with other spawns.
+        continuations: Number of times to continue each game from the first stage. The continuations
+            have different spawns.
         threads: Number of games played in parallel.
     """
     chosen = None if starts is None else starts.spread(games)
@@ -377,7 +381,7 @@ class Outcomes(NamedTuple):
         return SuccessRate(int(self.successes.sum()), len(self.successes))
 
     def worth(self, goal: float) -> NDArray[np.float64]:
-        """Return the points from each board, plus `goal` for success: float64 `[boards]`."""
+        """Return each game's points, including `goal` for reaching the tile: float64 `[boards]`."""
         return self.points + goal * self.successes
 
 
@@ -483,10 +487,10 @@ def measure_overestimate(
 
     Args:
         searcher: The player.
-        rater: Searcher whose values are compared with the outcomes.
+        rater: Searcher that evaluates the network whose overestimate is measured.
         boards: Starting boards in the band.
         band: The band.
-        end: Values are compared only on boards with at most this sum.
+        end: Tile sum at which the comparison stops.
         seed: Seed of all games.
 
     Returns:

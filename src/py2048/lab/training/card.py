@@ -41,7 +41,7 @@ WARP = 32
 
 
 def empty_state(size: int, places: int) -> CardState:
-    """Return the state before the first game, with `size` weights of zero."""
+    """Return the initial training state. All `size` weights are zero."""
     games = np.zeros(places, kernels.GAME)
     games["state"] = kernels.DEAD
     return CardState(
@@ -261,7 +261,7 @@ class CardTrainer(TrainerBase):
 
     @property
     def passed(self) -> float:
-        """Fraction of games that reached the target tile or the next band."""
+        """Fraction of games that played beyond the end of the trained band."""
         results = self._engine.get(self._state.results.sum(0))
         return float(results[kernels.PASSES] / max(results[kernels.FINISHED], 1))
 

@@ -49,7 +49,7 @@ the given array.
 RECORD = 3
 """Number of floats per weight with temporal coherence: the weight and two error sums."""
 STARTS_PER_STAGE = 1024
-"""Start boards that each thread keeps per stage, if games start in all stages."""
+"""Maximum number of start boards per thread and stage, used only with `carousel`."""
 UNLIMITED = 2**62
 
 COLUMNS = ("weights", "errors", "sizes")
@@ -57,7 +57,9 @@ COLUMNS = ("weights", "errors", "sizes")
 SAVED_STATE = ("boards", "starts", "started", "progress", "scores", "tiles")
 """Fields of a thread's state that are saved in checkpoints."""
 COUNTERS = {"progress": 2, "scores": kernels.SCORES, "tiles": 64}
-"""Number of counters at the beginning of some fields, which are summed over threads."""
+"""Number of counters at the beginning of each field. When threads are removed, their counters are
+added to those of the first thread.
+"""
 
 DEVICES = "cpu", "cuda", "reference"
 
@@ -81,9 +83,9 @@ class TrainingConfig:
             on the board size.
         stages: Thresholds of the later stages, as in `NetworkLayout`.
         ranks: Number of ranks that weights distinguish, including the empty cell. Larger tiles are
-            downgraded. On boards with sides of up to 4 cells, `ranks` is at most 16, and may be
-            changed when training is resumed. With fewer ranks, the network reuses earlier knowledge
-            near the end of long games.
+            downgraded, so that the network reuses what it learned with smaller tiles near the end
+            of long games. On boards of up to 4x4 cells, `ranks` is at most 16, and may be changed
+            when training is resumed.
         learning_rate: Share of an afterstate's error that one update corrects. Recommended values
             are 1 with `temporal_coherence` and about 0.1 without.
         lambda_: λ of TD(λ), from 0 (learning from the next value) to 1 (learning from the outcome).
@@ -311,7 +313,7 @@ class Trainer(TrainerBase):
 
     Attributes:
         records: Trainable weights, float32 `[layout.weights, stride]`. With temporal coherence,
-            each row also contains the weight's two error sums.
+            two error sums follow each weight.
         workers: State of each thread.
         kernel: The compiled training loop, which is called with `inputs`.
 
@@ -382,7 +384,7 @@ class Trainer(TrainerBase):
 
     @property
     def passed(self) -> float:
-        """Share of games that reached the target tile or the next band.
+        """Fraction of games that played beyond the end of the trained band.
 
         Only games that started from saved boards count.
         """
