@@ -128,7 +128,7 @@ class Hinted:
 
 @dataclass(frozen=True, slots=True)
 class StorageFailed:
-    """The store cannot be read, or the game was saved to an unexpected place.
+    """The store cannot be read, or the game had to be saved as a separate game.
 
     Attributes:
         message: One line that says what happened and how to fix it.
@@ -139,7 +139,7 @@ class StorageFailed:
 
 @dataclass(frozen=True, slots=True)
 class SavingChanged:
-    """Saving has been delayed, has failed for a new reason, or works again.
+    """A change in saving: it is delayed, fails for a new reason, or works again.
 
     Attributes:
         unsaved: The reason why changes are not saved yet, or an empty string if all changes are

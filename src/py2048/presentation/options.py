@@ -221,10 +221,10 @@ class Command(typer.core.TyperCommand):
 
 
 def _conflicts(one: Path, other: Path) -> bool:
-    """Return whether writing to `one` would overwrite a file that `other` names.
+    """Return whether writing to the file `one` would damage the file or folder `other`.
 
-    Both paths may be the same file, or `one` may be a record inside the folder `other`. Symbolic
-    links are followed, and the files need not exist.
+    Existing records inside a folder are protected, other files inside it are not. Symbolic links
+    are followed, and the files need not exist.
     """
     if one.exists() and other.exists():
         is_inside = other.resolve() in one.resolve().parents

@@ -35,7 +35,7 @@ LEVEL_HEADS = (
     *(N_("move"), N_("grade"), N_("played"), N_("best"), N_("tile")),
     *(N_("chance after the best move"), N_("after yours"), N_("reason")),
 )
-"""Column headings of the table of mistakes in a review for a level."""
+"""Headings of the mistake table when a game is reviewed for a player level."""
 
 MAX_ROWS = 1000
 """Maximum number of mistakes in a table. The costliest mistakes are kept."""

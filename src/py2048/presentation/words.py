@@ -225,10 +225,10 @@ def accuracy_text(accuracy: float | None, decimals: int = 1) -> str:
 def luck_word(luck: float, swing: float) -> str:
     """Describe luck in a word or two, such as "good", or return "" for a game without randomness.
 
-    The word depends on the size of the luck relative to its standard deviation in this game. The
-    deviation is larger in games that are often close to their end, because spawns then matter more.
-    Two games in three have "average" luck, and one game in twenty has "very good" or "very bad"
-    luck, regardless of skill.
+    The word depends on how large the luck is compared with its standard deviation in this game.
+    Games that are often close to their end have a larger deviation, because single spawns matter
+    more. Two games in three have "average" luck, and one game in twenty has "very good" or "very
+    bad" luck, regardless of skill.
 
     Args:
         luck: Total luck of the game.
