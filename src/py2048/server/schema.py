@@ -454,7 +454,7 @@ class MovedEvent(TurnEvent, tag="moved"):
 
 
 class UndoneEvent(TurnEvent, tag="undone"):
-    """A turn was undone. `motions` move the tiles back, and `spawn` is the tile to remove."""
+    """A turn was undone. `motions` contains the moves back, and `spawn` the tile to remove."""
 
 
 class NothingMovedEvent(GameEvent, tag="nothing_moved"):
@@ -547,7 +547,7 @@ class HelloMessage(ServerMessage, tag="hello"):
 
 
 class ChanceInfo(Reply):
-    """A tile that `made` of `games` recorded games reached from a similar position."""
+    """How often recorded games reached a tile from similar positions: `made` of `games` times."""
 
     tile: int
     made: int
@@ -734,7 +734,7 @@ class ReasonInfo(Reply):
 
 
 class LineInfo(Reply):
-    """A typical continuation of the game. Pages highlight tiles with the value `fear`."""
+    """A typical continuation of the game. `fear` is the tile at risk, which pages highlight."""
 
     turns: list[PlayedTurn]
     fear: int | None
@@ -743,12 +743,12 @@ class LineInfo(Reply):
 class ReviewedMove(Reply, kw_only=True):
     """The review of a legal move.
 
-    If moves are judged against a player level, `values` are the chances of reaching the `goal`, or
-    of surviving 20 more moves if `survival` is set. `errors` are the standard errors of the
-    differences from the best value. If moves are judged against perfect play, `values` are in the
-    unit of the `ReviewSummary`. `loss` is the difference between the best value and the value of
-    the move. `options` lists all directions, best first. `badge`, `headline` and `why` explain the
-    review to the player.
+    `values` contains the value of each direction. In reviews for a player level, values are chances
+    of reaching the `goal`, or of surviving 20 more moves if `survival` is set. In other reviews,
+    the unit of the values is `ReviewSummary.unit`. `errors` are the standard errors of the
+    differences from the best value. `loss` is the difference between the best value and the value
+    of the move. `options` lists all directions, best first. `badge`, `headline` and `why` are texts
+    that explain the grade to the player.
     """
 
     ply: int
@@ -794,7 +794,7 @@ class HabitInfo(Reply):
 class PhaseInfo(Reply):
     """The phase of a game in which `tile` was the largest tile.
 
-    `loss` and `luck` are totals in the unit of the `ReviewSummary`.
+    `loss` and `luck` are totals for this phase, in the unit `ReviewSummary.unit`.
     """
 
     tile: int
@@ -812,7 +812,7 @@ class ReviewSummary(Reply, kw_only=True):
     requested level, which may be ``me``. Moves after the `goal` was reached are not graded.
     `reviewed` counts the graded moves. `accuracy` is null if too few moves were graded.
 
-    `moments` are up to ten costly moves, in game order. `first` is the turn of the costliest move.
+    `moments` are up to ten costly moves, in game order. `first` is the turn of the costliest one.
     `graph` is an SVG plot of the values. `swing` is the standard deviation of the player's luck.
     If moves were judged by the points that perfect play would score, `expected` is the value of
     the start position, and the final score equals `expected` minus `loss` plus `luck`.

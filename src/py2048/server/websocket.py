@@ -123,11 +123,11 @@ async def _exchange_messages(connection: ClientConnection, websocket: WebSocket)
 class ClientConnection(Client):
     """A player's connection. Messages are handled in order.
 
-    A page may send a chain of actions without waiting for responses. Only the first action needs
-    the correct number. The page cannot number the others, because a move that changes nothing uses
-    no number. If the game changes in any other way during the chain, the next action is rejected,
-    so that no move is made on a board that the player has not seen. After a rejected action, the
-    server drops the rest of the chain without further messages.
+    A page may send a chain of actions without waiting for responses. Only the first action of a
+    chain needs the correct number. The numbers of later actions cannot be known in advance, because
+    a move that changes nothing uses no number. If something else changes the game during a chain,
+    the next action is rejected, so that no move is made on a board that the player has not seen.
+    After a rejected action, the server drops the rest of the chain without further messages.
 
     Attributes:
         site: The parts of the server.

@@ -37,9 +37,8 @@ class Connections:
 
     Args:
         max_connections: Maximum total number.
-        max_each: Maximum number per address.
-        is_proxy: Function that returns whether a host is a trusted proxy. `max_each` does not apply
-            to trusted proxies.
+        max_each: Maximum number per address, except for trusted proxies.
+        is_proxy: Function that returns whether a host is a trusted proxy.
     """
 
     def __init__(

@@ -37,7 +37,7 @@ MINUTES = (1, 3, 5, 10, 20)
 COUNTDOWN = timedelta(seconds=5)
 GRACE = timedelta(seconds=1)  # Extra time to save moves that were made in time.
 
-_MAX_ATTEMPTS = 5  # to end a game while moves are being saved
+_MAX_ATTEMPTS = 5  # Ending a game is retried if another move is saved first.
 _MAX_UNSTARTED_AGE = timedelta(days=1)
 
 _Live = Mapping[str, OnlineGame]
@@ -231,7 +231,7 @@ def players_of(games: GameService, battle: Battle, live: _Live) -> list[schema.B
     Args:
         games: The game service.
         battle: The battle.
-        live: The battle's games that are open in this process, by id, in place of the stored ones.
+        live: Games that are open in this process, by id. They take precedence over stored games.
     """
     standings = [_standing(games, each, live.get(each.game_id or "")) for each in battle.players]
     scores = [each.score for each in standings]

@@ -110,10 +110,10 @@ class ThinkingClock:
 class OnlineGame:
     """An open game in one process. Not thread-safe.
 
-    Clients number their actions, so that a repeated message is not played twice. The number is the
-    version that the game will have after the action. The game ignores actions whose number has
-    already been played, and returns no events for them. It rejects actions whose number is too
-    high.
+    Clients number their actions, so that a repeated message is not played twice. An action must
+    have the game's current version plus 1 as its number. Actions with a lower number have already
+    been played, and are ignored without returning events. Actions with a higher number are
+    rejected.
 
     Args:
         store: Provides best scores.
@@ -179,9 +179,9 @@ class OnlineGame:
         return POSITION if self.tracked.extra.get(_FROM_POSITION) else self.tracked.category
 
     def drawn(self) -> _Drawn | None:
-        """Return a copy for `finish`, or None if `finish` must verify the tiles.
+        """Return a copy of the game if this process has generated all tiles itself, otherwise None.
 
-        This process need not verify tiles that it has generated itself.
+        Such a game can be finished without verifying its tiles.
         """
         is_drawn = self._is_drawn_here and not self.tracked.offline
         return (self.tracked.copy(), self.info) if is_drawn else None
@@ -272,10 +272,14 @@ class OnlineGame:
             raise ActionRejected("gap", f"the game is already at action {self.version}")
 
     def take_offline(self, number: int, played: TrackedGame) -> None:
-        """Replace this game with its copy from `replay_offline`, unless this game has changed.
+        """Append turns that were played offline.
 
         The tiles of offline turns cannot be verified, so the game does not count on any
-        leaderboard. It still counts in the player's own statistics.
+        leaderboard, but only in the player's own statistics.
+
+        Args:
+            number: Number of the first turn.
+            played: A copy of the game with these turns, from `replay_offline`.
 
         Raises:
             ActionRejected: For the same reasons as `check_offline`, or if the game would become too
@@ -445,7 +449,7 @@ class GameService:
         """If the account has too many games, discard the oldest games without moves.
 
         Raises:
-            ActionRejected: If too few games can be discarded (``too_many``).
+            ActionRejected: If the account still has too many games (``too_many``).
         """
         excess = len(games) - MAX_OPEN_GAMES + 1
         if excess <= 0:
@@ -488,9 +492,9 @@ class GameService:
     def check_visible(self, game_id: str, account_id: str) -> None:
         """Reject access to other players' daily games until the secret of their day is revealed.
 
-        All players of a day get the same tiles. They could copy the moves of a visible game, or
-        predict tiles from its secret. The game and the secret therefore stay hidden until no game
-        of that day can count any more.
+        All players of a day get the same tiles. A player could copy the moves of another game, or
+        predict tiles from the secret. Games and secret therefore stay hidden until the day's games
+        no longer count.
 
         Raises:
             ActionRejected: If the day's secret is still hidden (``sealed``).
@@ -568,18 +572,18 @@ class GameService:
     ) -> str | None:
         """Create the record of a finished game, verified against its secret.
 
-        A casual game is also kept for `UNDOABLE` after its end, so that its last move can be
-        undone.
+        The last move of a casual game can be undone for `UNDOABLE` after its end, so the game
+        itself is also kept for this time.
 
         Args:
             game_id: The game.
-            drawn: The game, if this process has generated all tiles from the secret. By default,
-                the tiles are read from the store and verified.
-            is_stopped: Whether to end the game even if moves are possible, such as a battle whose
-                time is up.
+            drawn: Result of `OnlineGame.drawn`. By default, the game is read from the store and its
+                tiles are verified.
+            is_stopped: Whether to end a game that still has legal moves, for example when the time
+                of a battle is up.
 
         Returns:
-            The category of the record, or None if there is no game to finish.
+            The category of the new record, or None if no record was created.
 
         Raises:
             RecordError: If the game does not follow its rules and secret.
@@ -612,8 +616,8 @@ class GameService:
         """Finish games that are over but have no record.
 
         Returns:
-            Errors by game id. Games that cannot be verified are not tried again, but games that
-            the store could not save are.
+            Errors by game id. Games that failed because of the store are tried again next time.
+            Games that cannot be verified are not.
         """
         bad = {}
         for game_id in self.store.online.orphans(spare=self._uncounted):

@@ -193,7 +193,12 @@ def turn_info(turn: Turn, score: int, points: int, board: Board) -> schema.TurnI
 
 
 def line_info(turns: Iterable[Turn], fear: int | None) -> schema.LineInfo:
-    """Return a typical continuation of a game, in which the tile `fear` is at risk."""
+    """Return a typical continuation of a game.
+
+    Args:
+        turns: The turns of the continuation.
+        fear: Value of the tile at risk, if any.
+    """
     played = [
         schema.PlayedTurn(
             str(turn.direction), motions_info(turn.slide.motions), _tile(turn.spawn),

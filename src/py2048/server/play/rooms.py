@@ -55,7 +55,7 @@ _FIRST_RETRY_S, _MAX_RETRY_S = 0.1, 5.0  # Delays between attempts to reload a g
 _UNENTERED_S = 1.0  # Time after which a loaded room is closed if no client enters it.
 
 LINGER_S = 60.0
-"""How long a program's room stays open after a request. The next request need not load the game."""
+"""How long a program's room stays open after a request, so that games are not loaded each time."""
 
 _POLL_S = 2.0  # Polling interval for changes, because notices can be lost.
 
@@ -129,8 +129,8 @@ class Client:
     async def run(self, send: Callable[[bytes], Awaitable[None]]) -> None:
         """Send queued frames until the client is closed.
 
-        If the client is too slow, the task that runs this method is cancelled, because sending the
-        current frame may never end.
+        For a client that is too slow, `close` cancels the task that runs this method, because a
+        frame that is being sent may never be read.
         """
         self._sender = asyncio.current_task()
         while (frame := await self.next()) is not None:
@@ -284,7 +284,7 @@ class Room:
             why: Function that returns the reason for the rejection in the current language.
             clients: The receivers.
             of: Type of the rejected message.
-            chain: The chain that the action belonged to, if any.
+            chain: Id of the chain of actions that contained the rejected action, if any.
         """
         for client in clients or tuple(self.clients):
             self.send(partial(self._rejection, why, client.account, of, chain), client)
@@ -430,8 +430,8 @@ class Room:
         self, game: OnlineGame, error: StorageError | None, unconfirmed: Sequence[_Frame]
     ) -> None:
         """Replace the game with the reloaded game, and notify all clients."""
-        # If the player's last action is missing from the record, reject it. The new state alone
-        # would not tell the client that the action was lost.
+        # The player's last action may be missing from the record. In this case, reject the action,
+        # because clients cannot see from the new state alone that an action was lost.
         is_undone = game.is_finished and game.version < self.game.version
         if error is not None and game.has_same_turns(self.game):
             self._deliver(unconfirmed)  # the write succeeded after all
@@ -502,7 +502,7 @@ class Rooms:
     # Entering and leaving
 
     def room_of(self, game: OnlineGame) -> Room:
-        """Return the room of a game. If no room is open, open one with this copy of the game."""
+        """Return the room of a game, and open a room if there is none."""
         return self.open.setdefault(game.id, Room(self, game))
 
     async def find(self, game_id: str, caller: Caller) -> Room:
@@ -524,7 +524,7 @@ class Rooms:
         return await asyncio.shield(self._opening[game_id])
 
     async def find_own(self, game_id: str, caller: Caller) -> Room:
-        """Return a room like `find`, but only for the caller's own game.
+        """Return the room of one of the caller's own games, and load the game if necessary.
 
         Raises:
             ActionRejected: If the game is another player's (``not_yours`` or ``sealed``).
@@ -675,8 +675,8 @@ class Rooms:
                 self.note_fault(error, "other processes cannot be followed")
                 continue
             for game_id in filter(self.open.__contains__, wanted):
-                # The store has no revision of a finished game. Its record is treated as the next
-                # revision.
+                # A finished game has no revision in the store, so assume the next revision, which
+                # loads the game's record.
                 self._sync_soon(game_id, now.get(game_id, self.open[game_id].game.version + 1))
 
     def _on_notice(self, revisions: Mapping[str, int]) -> None:
@@ -717,7 +717,7 @@ class Rooms:
             return
         room.end_autoplay()  # the player is active in the other process
         events = game.apply(change) if change is not None else None
-        if events is None:  # The game had an undo, was finished, or was deleted.
+        if events is None:  # The change was not just new turns, but an undo, the end, or deletion.
             room.reload()
         else:
             room.broadcast(events)

@@ -298,9 +298,11 @@ class Cookies:
         self._secure = secure
 
     def read(self, header: str | None) -> tuple[str, Mark, bool] | None:
-        """Return the account and `Mark` in a cookie, and whether to renew the cookie.
+        """Read a session cookie.
 
-        Returns None if the cookie is missing or invalid.
+        Returns:
+            The account, the `Mark`, and whether the cookie should be renewed, or None if the cookie
+            is missing or invalid.
         """
         match _load(self._sessions, header, NAME):
             case [str(account), (int() | str()) as mark], datetime() as signed:

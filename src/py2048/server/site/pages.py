@@ -331,7 +331,7 @@ class Site:
     ) -> Markup:
         """Render a part of a page in a worker process, cached by template and arguments.
 
-        Parts with the door ``plots`` are cached for longer.
+        Plots are cached for longer than leaderboards.
         """
         compute = partial(self.read, door, request.caller, rendered, template, {}, call, *args)
         cache = self.plots if door == "plots" else self.leaderboards

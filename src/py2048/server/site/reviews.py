@@ -111,7 +111,7 @@ def _enqueue(games: GameService, game_id: str, version: str, turn: float) -> boo
         games: The game service.
         game_id: The game.
         version: Version of the review.
-        turn: Sort key in the queue, as Unix time.
+        turn: Unix time that determines the review's place in the queue.
     """
     ahead_s = turn - time.time() - MAX_AHEAD_S
     if ahead_s > 0 or games.store.reviews.pending() >= MAX_PENDING:
@@ -234,8 +234,7 @@ class ReviewQueue:
         Players can also request a review of their own game while its last move can still be undone.
         Until the game has a record, pages show only the review's summary.
 
-        The queue is ordered by virtual clocks, one per address, as in `FairQueue`. Each request
-        advances the clock of its address.
+        The queue is ordered by virtual clocks, one per address, as in `FairQueue`.
 
         Args:
             game_id: The game.
