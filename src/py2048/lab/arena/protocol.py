@@ -6,9 +6,10 @@ beginning, and the secret itself when all games are over (see `py2048.core.fairn
 
 Verification replays each record and checks every tile against the secret. If the agent is part of
 py2048, it plays the games again and must make the same moves. An agent that knows the tiles in
-advance has more luck than chance allows. Nobody can know how often a run was repeated, so a
-submission counts as self-reported unless its commitment was known before the run and its moves were
-replayed.
+advance has more luck than chance allows.
+
+A submitter could repeat a run and keep the best result. A submission therefore counts as
+self-reported unless its commitment was known before the run and its moves were replayed.
 """
 
 from __future__ import annotations

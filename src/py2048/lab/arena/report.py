@@ -109,7 +109,10 @@ def _luck(judged: Sequence[JudgedPlay]) -> Table:
 
 
 def number(value: float, size: float | None = None) -> str:
-    """Format a number with 0 to 2 decimals, depending on its magnitude or that of `size`."""
+    """Format a number with 0 to 2 decimals: the larger `size`, the fewer decimals.
+
+    `size` defaults to the magnitude of the number.
+    """
     if not math.isfinite(value):
         return "-"
     size = abs(value if size is None else size)

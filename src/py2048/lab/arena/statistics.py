@@ -270,8 +270,8 @@ def judge_of(rules: Rules, solution: Path | None = None) -> Judge:
 def losses_and_luck(record: Record, judge: Judge) -> tuple[list[float], list[float]]:
     """Return the loss and the luck of each legal move. If the goal is a tile, stop when it is made.
 
-    A player that resigns loses the remaining value of the board. Exact judges add the luck of the
-    start position at the end.
+    A player that resigns loses the remaining value of the board. With an exact judge, the luck of
+    the start position is added at the end.
 
     Raises:
         PlayerError: If the judge cannot evaluate a board.

@@ -48,12 +48,12 @@ GAME = np.dtype(
         ("fixed", np.float32),
     ]
 )
-"""A slot for games played one after another.
+"""State of one slot, in which games are played one after another.
 
 Attributes:
     board: Board of the current game.
     key: Random key of the current game.
-    early: The second latest saved board. A restart uses either `early` or `late`.
+    early: The second latest saved board. Restarted games start from `early` or `late`.
     late: The latest saved board. A board is saved when the number of moves is a power of two.
     updated: Afterstate to update in this step, or 0.
     waiting: Start board of the next game, or 0.
@@ -126,7 +126,7 @@ class CardState(NamedTuple):
 
 
 class StepInputs(NamedTuple):
-    """The rules, the band and the scratch arrays of a step."""
+    """Inputs of a training step: the rules, the band, and scratch arrays."""
 
     spec: PackedBoardSpec
     start_low: int | np.int64
@@ -174,7 +174,7 @@ def begin_game(game: Any, place: int, inputs: StepInputs, params: CardParams) ->
 
 @kernel(inline=True, borrows=True)
 def image_sum(weights: Any, row: Any, image: int, first: int, step: int) -> np.float32:
-    """Sum the weights that one symmetric image of a board selects from every `step`-th tuple."""
+    """Sum the weights of every `step`-th tuple for one of a board's eight symmetries."""
     total = NOTHING
     for number in range(first, len(row) // 8, step):
         total += weights[row[8 * number + image]]
@@ -288,8 +288,8 @@ def make_choose_kernel(code: Code, below_code: Code) -> Any:
         """Find the best move on board 0.
 
         Returns:
-            The afterstate (0 if no move is legal), the move's points, the trainable part of the
-            value, the fixed part of the value, and whether the move ends the band.
+            The afterstate (0 if no move is legal), the points of the slide, the trainable and the
+            fixed part of the value, and whether the slide ends the band.
         """
         boards, rows, below = inputs.boards, inputs.rows, inputs.rows_below
         spec, band = inputs.spec, inputs.band

@@ -18,11 +18,11 @@ in the same cache line.
 Threads share the weights without locks, because lost updates do no more harm than noise [2].
 
 A *band* is trained on games that start from saved boards and end when the board leaves the band.
-Only the band's own weights are updated. A board's value is the sum of a fixed part, which is the
-base network's value minus its measured overestimate, and a trainable part from the band's weights.
-A game that ends without legal moves has the final value 0. A game that creates the target tile has
-the band's goal as its final value. If a game continues into the next band, that band's weights
-provide the final value.
+Only the band's own weights are updated. A board's value has a fixed part and a trainable part. The
+fixed part is the base network's value, minus its measured overestimate. The trainable part comes
+from the band's weights. A game without legal moves has the final value 0. A game that creates the
+target tile has the band's goal as its final value. If a game continues into the next band, the next
+band's weights provide the final value.
 
 [1] Beal & Smith, "Temporal coherence and prediction decay in TD learning", IJCAI 1999;
     Jaśkowski, "Mastering 2048 with delayed temporal coherence learning", 2016.
@@ -76,8 +76,8 @@ TERMINAL = np.int64(-1)
 GAMES, MOVES, NEXT_STAGE, WAITING = 0, 1, 2, 3
 PROGRESS = 4
 
-# Indices of `WorkerState.scores`, the statistics of complete games. Training of a band stores the
-# number of games that played beyond the band's end (`PASSED`) in place of the sum of scores.
+# Indices of `WorkerState.scores`, the statistics of complete games. When a band is trained,
+# `PASSED` counts games that played beyond the band's end, and there is no sum of scores.
 FINISHED, SUM, SQUARES = 0, 1, 2
 PASSED = SUM
 SCORES = 3
@@ -298,7 +298,7 @@ def make_view_kernel(indices_of: Any, below_indices_of: Any, stride: Word) -> An
 
 
 def make_band_rate_kernel(indices_of: Any, below_code: Code, stride: Word) -> Any:
-    """Compile the kernel that rates moves in a band and, beyond its end, in the band above."""
+    """Compile the kernel that rates moves in a band and in the next band."""
     below_indices_of = network.make_indices_kernel(below_code)
     rate_own: Callable[..., Int] = make_view_kernel(indices_of, below_indices_of, stride)
     rate_above: Callable[..., Int] = make_view_kernel(indices_of, below_indices_of, ONE)

@@ -73,8 +73,8 @@ class CollectPlan:
         games: Number of games.
         depth: Search depth of the player.
         continuations: Number of continuations to play from each game's first board with `tile`.
-        after: A smaller tile, from whose last stage the games continue. 0 means that games start
-            from the beginning.
+        after: A smaller tile. Games continue from the latest saved boards with this tile. 0 means
+            that games start from the beginning.
     """
 
     tile: int
@@ -437,9 +437,13 @@ class Ascent:
         return trainer, notes
 
     def measured(self, network: Network, planned: BandPlan, boards: SavedBoards) -> Band:
-        """Return the band to train, with the measured overestimate of the base network."""
+        """Measure how much the base network overestimates the boards of a band.
+
+        Returns:
+            The planned band, with the result of the measurement.
+        """
         plan, band = self.plan, planned.untrained
-        # Without this band and earlier bands of its tile, the base network plays in their place.
+        # The base network itself must play these boards, so remove this band and earlier bands.
         if network.bands:
             network = replace(network, bands=network.bands.beyond(band))
         others = network.bands.bands if network.bands else ()

@@ -21,8 +21,8 @@ from py2048.players.ntuple.network import NEVER, Band, Bands, Boards, Network, e
 from py2048.players.ntuple.weights import MAX_STEP
 
 OVERLAP_SUM = 64
-"""Tile sum by which training games continue into the next band. Searches near the end of a band
-also evaluate boards in the next band.
+"""How far training games continue into the next band, as a difference of tile sums. Searches near
+the end of a band also evaluate boards in the next band.
 """
 
 

@@ -1,7 +1,7 @@
 """Boards collected from games, for training bands and for measuring late play.
 
 The *last stretch* is the share of saved boards from which a player reaches the next large tile.
-Measuring it takes seconds, whereas complete games take hours.
+Measuring this share takes seconds, whereas complete games take hours.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ def empty_state(size: int, places: int) -> CardState:
 
 
 class ReferenceEngine:
-    """Plays and learns on the CPU."""
+    """Runs the GPU's algorithm on the CPU."""
 
     def __init__(self, config: TrainingConfig, task: BandTask) -> None:
         layout, below, rules = config.layout, task.network.layout, config.rules
@@ -95,7 +95,7 @@ class ReferenceEngine:
 
 
 class CardEngine:
-    """Plays and learns on a GPU."""
+    """Runs the training kernels on a GPU."""
 
     def __init__(self, config: TrainingConfig, task: BandTask) -> None:
         self._card = cuda.card()

@@ -43,7 +43,7 @@ LIMITS = "games", "moves", "minutes"
 DEFAULT_MINUTES = 10.0
 
 SHIPPED = "shipped"
-"""Name of the weights bundled with py2048. Write ``./shipped`` for a file of this name."""
+"""Name of the weights bundled with py2048. A file of this name must be given as ``./shipped``."""
 
 Settings = dict[str, Any]
 
@@ -312,7 +312,7 @@ class TrainingRun:
         return max((done / wanted for done, wanted in parts if wanted), default=0.0)
 
     def _train(self, stop: StopCriteria, chunk: int) -> None:
-        """Train for about `chunk` moves, or less if a limit or a point of the curve comes first."""
+        """Train for about `chunk` moves, or until a limit or the next point of the curve."""
         trainer = self.trainer
         games, moves = trainer.games, trainer.moves
         max_games = stop.evaluate_every - games % stop.evaluate_every

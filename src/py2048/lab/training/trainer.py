@@ -57,8 +57,8 @@ COLUMNS = ("weights", "errors", "sizes")
 SAVED_STATE = ("boards", "starts", "started", "progress", "scores", "tiles")
 """Fields of a thread's state that are saved in checkpoints."""
 COUNTERS = {"progress": 2, "scores": kernels.SCORES, "tiles": 64}
-"""Number of counters at the beginning of each field. When threads are removed, their counters are
-added to those of the first thread.
+"""Fields with counters, and the number of counters at the start of each field. When threads are
+removed, their counters are added to those of the first thread.
 """
 
 DEVICES = "cpu", "cuda", "reference"
@@ -67,7 +67,7 @@ CHANGEABLE = (
     *("learning_rate", "lambda", "trajectory_length"),
     *("restart_length", "restart_after", "ranks", "threads", "device"),
 )
-"""Settings that may change when training is resumed, because the weights keep their meaning."""
+"""Settings that may change when training is resumed. They do not affect what the weights mean."""
 
 _USER_NAMES = {"rules_text": "rules", "lambda_": "lambda"}
 """Names of settings that differ from the names of their fields."""
