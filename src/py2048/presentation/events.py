@@ -139,7 +139,7 @@ class StorageFailed:
 
 @dataclass(frozen=True, slots=True)
 class SavingChanged:
-    """A change in saving: it is delayed, fails for a new reason, or works again.
+    """Saving is delayed, fails for a new reason, or works again.
 
     Attributes:
         unsaved: The reason why changes are not saved yet, or an empty string if all changes are

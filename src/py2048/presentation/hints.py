@@ -52,8 +52,8 @@ class DirectionRow(NamedTuple):
         is_played: Whether this move was played.
         loss: Loss relative to the best move, such as "1,204" or "3.2 %", or empty if negligible.
         share: Relative length of the move's bar, from 0 to 1. In hints and reviews for a level, the
-            bar shows the chance of the goal. With other values, the best move has a full bar, and
-            small differences are magnified.
+            bar shows the chance of the goal. If the values are not chances, the best move has a
+            full bar, and small differences are magnified.
         grade: The grade that a review gives the move, or None if the values are ratings.
         chance: Chance of the goal, such as "62 %", or empty if the values are points or ratings.
     """

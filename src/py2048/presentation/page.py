@@ -224,7 +224,7 @@ def _parts(report: GamesReport) -> Iterator[tuple[str, list[Table]]]:
     for section in report.sections:
         unit, totals = Unit(section.unit), section.totals
         grades = [grade_word(grade, 2) for grade in Grade]
-        # Probabilities of reaching different tiles have no meaningful sum, so omit luck and loss.
+        # Chances of reaching different tiles cannot be added up, so omit the total luck and loss.
         end = -2 if unit is Unit.CHANCE else None
         details = [
             (

@@ -111,7 +111,7 @@ def score_graph(record: Record) -> str:
 def _points(heights: Sequence[float], *, most: float | None = None) -> list[tuple[float, float]]:
     """Map values to SVG coordinates.
 
-    The vertical axis ranges from 0 to `most`. By default, it covers the range of the values.
+    The vertical axis ranges from 0 to `most`. By default, the axis covers the range of the values.
     """
     low, high = (min(heights), max(heights)) if most is None else (0.0, most)
     across = WIDE / max(len(heights) - 1, 1)

@@ -84,8 +84,8 @@ def has_moves() -> bool:
     """Return whether standard input provides moves for a game.
 
     Only files and pipes provide moves. A pipe without data may be unused, because some launchers
-    leave a pipe open, or a person may still be typing. It therefore counts only if the output is a
-    terminal.
+    leave a pipe open, or a person may still be typing. Pipes without data therefore count only if
+    the output is a terminal.
     """
     try:
         mode = os.fstat(sys.stdin.fileno()).st_mode

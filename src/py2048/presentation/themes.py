@@ -224,7 +224,7 @@ COLOUR_BLIND = _theme(
 _BLACK, _GREY, _WHITE = "#000000", "#555555", "#ffffff"
 
 # Palette indexes for terminals with 256 colours: for `TOKENS`, for tiles up to 131072, and for
-# larger tiles. They are the palette colours closest to the theme that have enough contrast.
+# larger tiles. Each index selects the closest palette colour that has enough contrast.
 _INKS_256 = (_BLACK, _WHITE)
 _IN_256 = {
     "light": (
