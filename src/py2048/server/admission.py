@@ -6,10 +6,10 @@ charge is corrected when the request is done.
 
 A free worker takes the next request from the address with the earliest virtual clock (Lixia Zhang,
 *Virtual Clock: A New Traffic Control Algorithm for Packet Switching Networks*, SIGCOMM 1990), and
-within this address from the account with the earliest virtual clock. Each request sets clocks that
-are behind real time to real time, and then advances both clocks by its price divided by `SHARE`. If
-an address exceeds its share, its requests wait behind those of all others, no matter how many
-accounts it has.
+within this address from the account with the earliest virtual clock. Each request advances both
+clocks by its price divided by `SHARE`, counting from the current time if a clock is behind. If an
+address exceeds its share, its requests wait behind those of all others, no matter how many accounts
+it has.
 """
 
 from __future__ import annotations

@@ -454,7 +454,7 @@ class MovedEvent(TurnEvent, tag="moved"):
 
 
 class UndoneEvent(TurnEvent, tag="undone"):
-    """A turn was undone. `motions` contains the moves back, and `spawn` the tile to remove."""
+    """A turn was undone. `motions` returns the tiles to their old cells; `spawn` is removed."""
 
 
 class NothingMovedEvent(GameEvent, tag="nothing_moved"):
@@ -812,7 +812,7 @@ class ReviewSummary(Reply, kw_only=True):
     requested level, which may be ``me``. Moves after the `goal` was reached are not graded.
     `reviewed` counts the graded moves. `accuracy` is null if too few moves were graded.
 
-    `moments` are up to ten costly moves, in game order. `first` is the turn of the costliest one.
+    `moments` are up to ten costly moves, in game order. `first` is the turn of the costliest move.
     `graph` is an SVG plot of the values. `swing` is the standard deviation of the player's luck.
     If moves were judged by the points that perfect play would score, `expected` is the value of
     the start position, and the final score equals `expected` minus `loss` plus `luck`.

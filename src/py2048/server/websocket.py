@@ -273,7 +273,7 @@ class ClientConnection(Client):
         """Return the number of an action, which may be part of a chain.
 
         Raises:
-            ActionRejected: If the chain does not continue the game (``gap``).
+            ActionRejected: If the game has changed since the previous action (``gap``).
         """
         if action.chain is UNSET:
             return action.number

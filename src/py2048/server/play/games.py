@@ -110,10 +110,9 @@ class ThinkingClock:
 class OnlineGame:
     """An open game in one process. Not thread-safe.
 
-    Clients number their actions, so that a repeated message is not played twice. An action must
-    have the game's current version plus 1 as its number. Actions with a lower number have already
-    been played, and are ignored without returning events. Actions with a higher number are
-    rejected.
+    Clients number their actions, so that a repeated message is not played twice. The number of an
+    action must be the game's current version plus 1. Actions with a lower number have already been
+    played, and are ignored without returning events. Actions with a higher number are rejected.
 
     Args:
         store: Provides best scores.
@@ -493,8 +492,8 @@ class GameService:
         """Reject access to other players' daily games until the secret of their day is revealed.
 
         All players of a day get the same tiles. A player could copy the moves of another game, or
-        predict tiles from the secret. Games and secret therefore stay hidden until the day's games
-        no longer count.
+        predict tiles from the secret. Both are therefore hidden from other players until the day's
+        games no longer count.
 
         Raises:
             ActionRejected: If the day's secret is still hidden (``sealed``).
@@ -616,8 +615,8 @@ class GameService:
         """Finish games that are over but have no record.
 
         Returns:
-            Errors by game id. Games that failed because of the store are tried again next time.
-            Games that cannot be verified are not.
+            Errors by game id. Games that cannot be verified are not tried again, unlike games that
+            failed because of the store.
         """
         bad = {}
         for game_id in self.store.online.orphans(spare=self._uncounted):

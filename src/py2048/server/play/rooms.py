@@ -55,7 +55,7 @@ _FIRST_RETRY_S, _MAX_RETRY_S = 0.1, 5.0  # Delays between attempts to reload a g
 _UNENTERED_S = 1.0  # Time after which a loaded room is closed if no client enters it.
 
 LINGER_S = 60.0
-"""How long a program's room stays open after a request, so that games are not loaded each time."""
+"""How long a program's room stays open after a request."""
 
 _POLL_S = 2.0  # Polling interval for changes, because notices can be lost.
 
@@ -129,8 +129,8 @@ class Client:
     async def run(self, send: Callable[[bytes], Awaitable[None]]) -> None:
         """Send queued frames until the client is closed.
 
-        For a client that is too slow, `close` cancels the task that runs this method, because a
-        frame that is being sent may never be read.
+        `close` cancels the task that runs this method if the client is too slow, because sending
+        the current frame may never finish.
         """
         self._sender = asyncio.current_task()
         while (frame := await self.next()) is not None:
@@ -675,8 +675,8 @@ class Rooms:
                 self.note_fault(error, "other processes cannot be followed")
                 continue
             for game_id in filter(self.open.__contains__, wanted):
-                # A finished game has no revision in the store, so assume the next revision, which
-                # loads the game's record.
+                # A finished game has no revision in the store. Use the next revision instead, so
+                # that the game's record is loaded.
                 self._sync_soon(game_id, now.get(game_id, self.open[game_id].game.version + 1))
 
     def _on_notice(self, revisions: Mapping[str, int]) -> None:
@@ -717,7 +717,7 @@ class Rooms:
             return
         room.end_autoplay()  # the player is active in the other process
         events = game.apply(change) if change is not None else None
-        if events is None:  # The change was not just new turns, but an undo, the end, or deletion.
+        if events is None:  # A turn was undone, or the game was finished or deleted.
             room.reload()
         else:
             room.broadcast(events)

@@ -378,8 +378,8 @@ def checked_name(text: str) -> str:
 MIN_PASSWORD, MAX_PASSWORD = 8, 128
 MIN_GUESSES = 10**8  # zxcvbn's score 3 of 4
 
-# Only the start of a long password is checked, because zxcvbn's running time grows exponentially
-# with the number of substituted letters, and reaches about a second at 32 characters.
+# Only the start of a long password is checked. zxcvbn's running time grows exponentially with the
+# number of substituted letters, and reaches about a second for 32 characters.
 _MAX_ESTIMATED = 24
 
 _GAME_WORDS = ("2048", "py2048")

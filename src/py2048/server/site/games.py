@@ -103,7 +103,10 @@ async def show_race(site: Site, request: UserRequest) -> Response:
 
 
 async def _played(site: Site, request: UserRequest, game: str) -> Session:
-    """Return a game's session. Its best times do not include the game itself while in progress."""
+    """Return a game's session.
+
+    The session's best times do not include the game itself while it is in progress.
+    """
     room = site.backend.rooms.open.get(game)
     online = room.game if room else await site.write("open", request.caller, GameService.load, game)
     return online.session
