@@ -144,7 +144,7 @@ class StepInputs(NamedTuple):
 
 @kernel(inline=True, borrows=True)
 def spawned(board: Word, word: Word, tiles: TileTable, inputs: StepInputs) -> Word:
-    """Return a board after a spawn, chosen by a random word."""
+    """Add a tile to a board, as determined by a random word."""
     cells = inputs.spec.cells
     after, _ = spawn_packed(board, ZERO, cells, word, tiles.ranks, tiles.cumulative)
     return np.uint64(after)

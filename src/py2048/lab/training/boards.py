@@ -28,7 +28,7 @@ from py2048.players.search.searcher import Searcher, play_games, score_of
 
 KIND = "py2048-boards"
 HELD_OUT_EVERY = 10
-"""Games whose number is divisible by this are held out from training, for measurements."""
+"""One game in this many is held out from training and used for measurements."""
 MOVES_PER_CALL = 8
 """Minimum number of moves per kernel call while playing towards a tile."""
 SAMPLES_PER_GAME = 32

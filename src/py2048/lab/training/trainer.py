@@ -235,7 +235,7 @@ def _converted(name: str, value: object, kind: Any) -> object:
 
 
 class TrainerBase:
-    """Settings and history, which trainers on the CPU and the GPU share.
+    """Base class of trainers, with their settings and the history of the network.
 
     Args:
         config: The settings. All bands of a network have the same `tuples` and `ranks`.
