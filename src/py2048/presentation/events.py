@@ -54,8 +54,7 @@ class IllegalMove:
 
     Attributes:
         direction: The attempted direction.
-        penalty: Change of the score, which is negative if the rules penalise illegal moves,
-            otherwise 0.
+        penalty: Points for the illegal move: negative if the rules penalise it, otherwise 0.
         score: Current score.
     """
 

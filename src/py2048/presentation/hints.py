@@ -162,7 +162,7 @@ def reason_of(hint: Hint) -> str:
 
 
 def describe_hint(hint: Hint) -> str:
-    """Describe a hint: the best move, the reason, and the loss of the other moves."""
+    """Describe the best move, the reason for it, and how much the other moves lose."""
     others = [] if hint.judged else describe_losses(options_of(hint))
     first = name_of(hint.direction) if hint.judged else headline(hint)
     sentences = [f"{first}.", reason_of(hint), *others]
