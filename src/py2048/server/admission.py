@@ -35,8 +35,8 @@ SHARE = 0.05  # CPU seconds that each address can use per second at full priorit
 MAX_WAIT_S = 5.0  # A request is rejected if it would wait longer than this for a worker.
 MIN_PRICE_S = 0.005  # Covers the server process's own work for a request.
 HERE_FACTORS = {"battle": 10, "game": 10, "offline": 100, "open": 10, "puzzle": 10}
-"""Charge multipliers for requests that run in threads of the server's own process.
-Such requests cost more because they slow down moves in the same process."""
+"""Charge multipliers for requests that run in threads of the server's own process. These requests
+cost more because they slow down moves."""
 
 _LEARNING_RATE = 0.05
 
@@ -61,7 +61,7 @@ class Caller(NamedTuple):
     Attributes:
         address: Network address (see `address_of`).
         account: The account.
-        is_known: Whether the caller's requests take precedence over requests by strangers.
+        is_known: Whether the caller has priority over callers without this flag.
     """
 
     address: str

@@ -110,9 +110,9 @@ class SocketConnection(WebSocketsSansIOProtocol):
             super().send_receive_event_to_app()
 
     def handle_connect(self, event: Any) -> None:
-        """If the handshake is valid, add this connection to its ASGI scope.
+        """Make this connection available in the ASGI scope if the handshake is valid.
 
-        The client has sent the whole head, so the time limit no longer applies.
+        The time limit ends here, because the client has sent the whole head.
         """
         self._timer.cancel()
         super().handle_connect(event)

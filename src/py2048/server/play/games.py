@@ -657,7 +657,7 @@ def check_sealed(info: OnlineGameInfo, account_id: str) -> None:
 
 
 def dealt(rules: Rules, secret: str) -> Board:
-    """Return the start position that is drawn with a secret.
+    """Return the start position that a secret determines.
 
     Raises:
         ActionRejected: If no move is possible in the start position (``rules``).

@@ -57,7 +57,7 @@ _UNENTERED_S = 1.0  # Time after which a loaded room is closed if no client ente
 LINGER_S = 60.0
 """How long a program's room stays open after a request."""
 
-_POLL_S = 2.0  # Polling interval for changes, because notices can be lost.
+_POLL_S = 2.0  # How often to poll for changes, in case notices are lost.
 
 TOO_SLOW, SIGN_IN = 1013, 1008  # close codes
 
@@ -254,9 +254,9 @@ class Room:
             self._deliver([frame])
 
     def broadcast(self, events: Sequence[Event], client: Client | None = None) -> None:
-        """Send events to all clients. If there are no events, send the state to `client`.
+        """Send events to all clients, or the game's state to `client` if there are no events.
 
-        An illegal move that changed nothing is reported only to `client`.
+        Illegal moves that changed nothing are reported only to `client`.
         """
         if events:
             message = partial(messages.events_of, self.game, events, self.autoplayer)
@@ -298,7 +298,7 @@ class Room:
         return messages.rejection(why(), of, state, chain)
 
     def state_for(self, account: str) -> schema.StateMessage:
-        """Return the state of the game as a message to an account."""
+        """Return the message that tells an account the state of the game."""
         mine = account == self.game.info.owner
         return messages.state_of(self.game, mine=mine, autoplay=self.autoplayer)
 
@@ -388,7 +388,7 @@ class Room:
         Args:
             error: Error of the last write, or None if another process has changed the game. A
                 failed write may still have reached the store, so unsent frames are kept until the
-                reloaded game shows whether it did.
+                game is reloaded.
         """
         if error is not None:
             self._rooms.note_fault(error, "a move could not be written")
@@ -662,8 +662,8 @@ class Rooms:
         listening = self.start(self.notices.run(self._on_notice))
         while not listening.done():
             await asyncio.sleep(_POLL_S)
-            # As long as notices arrive, a room is not polled if its player is connected to this
-            # process. If a notice is lost, the server rejects the player's next move.
+            # While notices work, poll only rooms whose player is connected to another process. For
+            # other rooms, a lost notice is detected when the server rejects the player's next move.
             wanted = [
                 game_id
                 for game_id, room in self.open.items()
