@@ -56,7 +56,7 @@ Attributes:
     early: The second latest saved board. Restarted games start from `early` or `late`.
     late: The latest saved board. A board is saved when the number of moves is a power of two.
     updated: Afterstate to update in this step, or 0.
-    waiting: Start board of the next game, or 0.
+    waiting: Start board of the next game if it is a restart, otherwise 0.
     played: Moves played in this slot.
     number: Games played in this slot.
     moves: Moves of the current game.
@@ -152,7 +152,7 @@ def spawned(board: Word, word: Word, tiles: TileTable, inputs: StepInputs) -> Wo
 
 @kernel(borrows=True)
 def begin_game(game: Any, place: int, inputs: StepInputs, params: CardParams) -> None:
-    """Start the next game in a slot. Seeds are derived as in thread `place` of a `Trainer`."""
+    """Start the next game in a slot. Slots have the same seeds as the threads of a `Trainer`."""
     key, starts = key_of(draw(params.root, SERIES + np.uint64(place))), inputs.band.starts
     if not params.once:
         key = key_of(draw(key, SERIES + game.number))

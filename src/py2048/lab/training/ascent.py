@@ -50,8 +50,8 @@ from py2048.players.searching import network_for
 
 STRETCHES = "last-stretch.csv"
 COLUMNS = "tile", "least", "depth", "moves", "made", "boards"
-"""Columns of `STRETCHES`. `moves` is the number of training moves so far, `boards` the number of
-games from held-out boards, and `made` how many of these games reached the target tile.
+"""Columns of `STRETCHES`. `moves` is the number of training moves so far. `boards` is the number of
+games from held-out boards, and `made` is the number of these games that reached the target tile.
 """
 SIX_TUPLES = "9abdef 4567ab abcdef 69abcd 56adef 489abf"
 """Default tuples of the first band of a network."""
@@ -73,8 +73,8 @@ class CollectPlan:
         games: Number of games.
         depth: Search depth of the player.
         continuations: Number of continuations to play from each game's first board with `tile`.
-        after: A smaller tile. Games continue from the latest saved boards with this tile. 0 means
-            that games start from the beginning.
+        after: A smaller tile. Games continue from the latest saved boards with this tile. The
+            default 0 starts games from the beginning.
     """
 
     tile: int
@@ -95,7 +95,7 @@ class BandPlan:
         tile: Largest tile of the band's boards.
         min_sum: Minimum tile sum of the band's boards.
         goal: Expected points after the target tile has been reached.
-        target_tile: The tile that ends the band when it is made. 0 means twice `tile`.
+        target_tile: The tile that ends the band when it is made. The default 0 means twice `tile`.
         moves: Number of training moves at each learning rate.
         rates: Learning rates, used one after another. Temporal coherence is reset each time.
     """
@@ -142,11 +142,11 @@ class AscentPlan:
         rules_text: The rules.
         tuples: Tuples of the bands. Defaults to the tuples of existing bands, or to `SIX_TUPLES` if
             there are no bands.
-        ranks: Number of ranks that the weights of the bands distinguish. 0 means the same number as
-            in existing bands, or 16 if there are no bands.
+        ranks: Number of ranks that the weights of the bands distinguish. The default 0 keeps the
+            number of existing bands, or selects 16 if there are no bands.
         margin: Points to add to the measured overestimate.
-        step: Resolution of the bands' weights in points. 0 means the step of existing bands, or 48
-            if there are no bands.
+        step: Resolution of the bands' weights in points. The default 0 keeps the step of existing
+            bands, or selects 48 if there are no bands.
         lambda_: λ of TD(λ).
         restart_length: After a game with more moves than this, the next game starts from the middle
             of that game.

@@ -59,8 +59,8 @@ class StopCriteria:
         moves: Maximum number of moves.
         minutes: Maximum training time in minutes.
         evaluate_every: Number of games between two points of the learning curve.
-        evaluate_games: Number of evaluation games for each point of the learning curve. 0 disables
-            evaluation.
+        evaluate_games: Number of evaluation games for each point of the learning curve. The default
+            0 disables evaluation.
         checkpoint_minutes: Training minutes between checkpoints.
     """
 

@@ -89,8 +89,8 @@ class TrainingConfig:
         learning_rate: Share of an afterstate's error that one update corrects. Recommended values
             are 1 with `temporal_coherence` and about 0.1 without.
         lambda_: λ of TD(λ), from 0 (learning from the next value) to 1 (learning from the outcome).
-        trajectory_length: Number of afterstates that are updated together, from the last to the
-            first. 1 gives TD(0) after every move, and a large number gives TD(λ) after every game.
+        trajectory_length: Maximum number of afterstates that are updated together. A length of 1
+            gives TD(0) after every move, and a long trajectory gives TD(λ) after every game.
         temporal_coherence: Whether the learning rate of each weight is adapted.
         optimistic_init: Initial value of every board, in points.
         carousel: Whether successive games start in successive stages.
