@@ -1,7 +1,7 @@
 """The wording of hints: the best move, the reason, and the loss of the other moves.
 
-A hint has a headline such as "Left is best" (`headline`) and, if the reason is clear, a sentence
-that explains the move (`reason_of`). Below, a list shows each legal direction (`options_of`).
+A hint has a headline such as "Left is best" (`headline`). If the reason is clear, a sentence
+explains the move (`reason_of`). Below, a list shows each legal direction (`options_of`).
 `describe_hint` returns the same information as sentences.
 """
 
