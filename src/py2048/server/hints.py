@@ -47,8 +47,8 @@ class HintService:
         """Validate a player's spec and return it. None selects the default player for the board.
 
         Raises:
-            ActionRejected: If the player is not available, or if the rules are not those of a
-                preset on a board of any size (``player``). Players keep tables for each set of
+            ActionRejected: If the player is not available, or if the rules are not a preset
+                (``player``). The board may have any size. Players keep tables for each set of
                 rules, so arbitrary rules could exhaust the memory.
         """
         if preset_of(rules) is None:

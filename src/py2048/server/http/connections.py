@@ -123,8 +123,7 @@ class HttpConnection(H11Protocol):
     def on_response_complete(self) -> None:
         """Wait for the next request. If the client pipelines requests, close the connection.
 
-        Browsers and proxies never pipeline requests. An attacker could otherwise send thousands of
-        requests at once.
+        Browsers and proxies never pipeline requests, but an attacker could pipeline thousands.
         """
         self._become_idle()
         if self.conn.their_state is h11.DONE and self.conn.trailing_data[0]:

@@ -273,8 +273,8 @@ class OnlineGame:
     def take_offline(self, number: int, played: TrackedGame) -> None:
         """Append turns that were played offline.
 
-        The tiles of offline turns cannot be verified, so the game does not count on any
-        leaderboard, but only in the player's own statistics.
+        The tiles of offline turns cannot be verified, so the game counts in the player's own
+        statistics, but not on leaderboards.
 
         Args:
             number: Number of the first turn.
@@ -349,7 +349,7 @@ class OnlineGame:
             events += self.session.move(direction_of(code), millis)
             self.think_ms += millis
         self.clock = ThinkingClock(time.monotonic())
-        # This process has generated the tiles itself, so the result must match the stored change.
+        # The tiles are generated from the secret here, so the turns must equal the stored turns.
         return tuple(events) if self.tracked.take_change() == change else None
 
     def has_same_turns(self, other: OnlineGame) -> bool:
@@ -416,7 +416,7 @@ class GameService:
         day: str | None = None,
         position: Board | None = None,
     ) -> OnlineGame:
-        """Start a game whose tiles a secret determines.
+        """Start a game with tiles drawn from a secret.
 
         The game can belong to a day's challenge, or start from a given position.
 
@@ -571,8 +571,8 @@ class GameService:
     ) -> str | None:
         """Create the record of a finished game, verified against its secret.
 
-        The last move of a casual game can be undone for `UNDOABLE` after its end, so the game
-        itself is also kept for this time.
+        The last move of a casual game can be undone for `UNDOABLE` after its end. During this time,
+        the game itself is also kept.
 
         Args:
             game_id: The game.

@@ -199,7 +199,7 @@ def _today(games: GameService, account: str, rules: Rules, day: date) -> Values:
 
 
 def today_panel(games: GameService, account: str, rules: Rules, day: date) -> Values:
-    """Return a day's results and puzzle, and an account's statistics for the rules."""
+    """Return a day's results and puzzle, and an account's statistics for these rules."""
     mine = games.store.online.daily(account, str(day))
     shown: Values = {
         "mine": mine and pages.row_of(games, mine.game_id),
