@@ -3,9 +3,9 @@
 The GPU version, ``card.cu``, computes the same weights, bit for bit.
 
 Many games are played in parallel, one step at a time. Each step runs two kernels. The kernel `play`
-makes the best move in each game. It also takes the oldest afterstate from the game's ring buffer,
-and accumulates its error in the afterstate's weights. The kernel `learn` then corrects these
-weights by their *mean* errors, scaled by adaptive learning rates, and replaces finished games.
+makes the best move in each game. The same kernel takes the oldest afterstate from the game's ring
+buffer, and accumulates its error in the afterstate's weights. The kernel `learn` then corrects each
+weight by its *mean* error, scaled by an adaptive learning rate, and replaces finished games.
 
 Errors are rounded to 64ths of a point and summed as integers, so the order of the games does not
 matter. One 64-bit integer per weight holds both the sum and the number of errors.

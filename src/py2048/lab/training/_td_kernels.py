@@ -90,7 +90,7 @@ CAROUSEL_DRAW = START + np.uint64(1 << 32)
 
 
 class TDParams(NamedTuple):
-    """Settings of the games and of the learning algorithm."""
+    """Settings for playing games and for learning."""
 
     learning_rate: float
     """Share of an afterstate's error that an update corrects, divided evenly among the weights."""

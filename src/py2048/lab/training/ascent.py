@@ -469,7 +469,7 @@ class Ascent:
         plan: BandPlan,
         held_out: SavedBoards,
     ) -> None:
-        """Train at the learning rate of the current phase until the end of the phase."""
+        """Train for the rest of the current phase, with the learning rate of this phase."""
         phase, path = notes["phase"], self._checkpoint(plan)
         chunk, saved = FIRST_CHUNK_MOVES, time.monotonic()
         trainer.config = replace(trainer.config, learning_rate=float(plan.rates[phase]))

@@ -67,7 +67,7 @@ CHANGEABLE = (
     *("learning_rate", "lambda", "trajectory_length"),
     *("restart_length", "restart_after", "ranks", "threads", "device"),
 )
-"""Settings that may change when training is resumed. They do not affect what the weights mean."""
+"""Settings that may change when training is resumed, because existing weights stay valid."""
 
 _USER_NAMES = {"rules_text": "rules", "lambda_": "lambda"}
 """Names of settings that differ from the names of their fields."""
