@@ -13,7 +13,7 @@ new game. Players can also undo the last move if the session allows undo. After 
 continue or start a new game. The terminal shows the `title` of a game in progress instead of the
 `kind`.
 
-`GameScreen.cover` is called again when the review is complete. This call updates the figures
+`GameScreen.cover` is called again when the review is complete. The second call updates the figures
 without a delay or a fade (see `Result.is_update_of`). `cover(None)` removes the result. The delays
 are in `themes.MOTION_MS`.
 
