@@ -35,8 +35,8 @@ SHARE = 0.05  # CPU seconds that each address can use per second at full priorit
 MAX_WAIT_S = 5.0  # A request is rejected if it would wait longer than this for a worker.
 MIN_PRICE_S = 0.005  # Covers the server process's own work for a request.
 HERE_FACTORS = {"battle": 10, "game": 10, "offline": 100, "open": 10, "puzzle": 10}
-"""Charge multipliers for requests that run in threads of the server's own process. These requests
-cost more because they slow down moves."""
+"""Charge multipliers for requests that run in threads of the server process. Threads slow down
+moves, so these requests cost more than requests in worker processes."""
 
 _LEARNING_RATE = 0.05
 

@@ -180,7 +180,7 @@ class OnlineGame:
     def drawn(self) -> _Drawn | None:
         """Return a copy of the game if this process has generated all tiles itself, otherwise None.
 
-        Such a game can be finished without verifying its tiles.
+        Tiles that this process has generated need no verification.
         """
         is_drawn = self._is_drawn_here and not self.tracked.offline
         return (self.tracked.copy(), self.info) if is_drawn else None
@@ -492,8 +492,8 @@ class GameService:
         """Reject access to other players' daily games until the secret of their day is revealed.
 
         All players of a day get the same tiles. A player could copy the moves of another game, or
-        predict tiles from the secret. Both are therefore hidden from other players until the day's
-        games no longer count.
+        predict tiles from the secret. Other players' games and the secret are therefore hidden
+        until the day's games no longer count.
 
         Raises:
             ActionRejected: If the day's secret is still hidden (``sealed``).
