@@ -76,8 +76,8 @@ TERMINAL = np.int64(-1)
 GAMES, MOVES, NEXT_STAGE, WAITING = 0, 1, 2, 3
 PROGRESS = 4
 
-# Indices of `WorkerState.scores`, the statistics of complete games. When a band is trained,
-# `PASSED` counts games that played beyond the band's end, and there is no sum of scores.
+# Indices of `WorkerState.scores`, the statistics of complete games. When a band is trained, the sum
+# of scores is replaced by `PASSED`, which counts games that played beyond the end of the band.
 FINISHED, SUM, SQUARES = 0, 1, 2
 PASSED = SUM
 SCORES = 3
@@ -337,7 +337,7 @@ def make_learn_kernel(indices_of: Any, stride: Word) -> Any:
 
     @kernel(borrows=True)
     def learn(worker: WorkerState, length: Int, target: float, inputs: TrainingInputs) -> None:
-        """Update a trajectory backwards from its last afterstate, which has the target `target`."""
+        """Update a trajectory backwards. The last afterstate's target is `target`."""
         spec, weights, params = inputs.spec, inputs.weights, inputs.params
         indices, trajectory, stages = worker.indices, worker.trajectory, worker.stages
         count = indices.shape[1] - SPARE

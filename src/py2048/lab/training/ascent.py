@@ -142,11 +142,11 @@ class AscentPlan:
         rules_text: The rules.
         tuples: Tuples of the bands. Defaults to the tuples of existing bands, or to `SIX_TUPLES` if
             there are no bands.
-        ranks: Number of ranks that the weights of the bands distinguish. The default 0 keeps the
-            number of existing bands, or selects 16 if there are no bands.
+        ranks: Number of ranks that the weights of the bands distinguish. The default 0 selects as
+            many ranks as existing bands have, or 16 if there are no bands.
         margin: Points to add to the measured overestimate.
-        step: Resolution of the bands' weights in points. The default 0 keeps the step of existing
-            bands, or selects 48 if there are no bands.
+        step: Resolution of the bands' weights in points. The default 0 selects the step of existing
+            bands, or 48 if there are no bands.
         lambda_: λ of TD(λ).
         restart_length: After a game with more moves than this, the next game starts from the middle
             of that game.

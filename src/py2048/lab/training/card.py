@@ -83,7 +83,7 @@ class ReferenceEngine:
     get = put
 
     def run(self, state: CardState, params: kernels.CardParams, steps: int, active: int) -> None:
-        """Run `steps` steps of play and learning in the first `active` slots."""
+        """Play and learn for `steps` steps in the first `active` slots."""
         records = state._replace(
             learning=state.learning.view(kernels.LEARNING)[:, 0],
             games=state.games.view(kernels.GAME)[:, 0],
@@ -105,7 +105,7 @@ class CardEngine:
         self._fixed = [self.put(array) for array in (band.below, band.above_weights, starts)]
 
     def run(self, state: CardState, params: kernels.CardParams, steps: int, active: int) -> None:
-        """Run `steps` steps of play and learning in the first `active` slots."""
+        """Play and learn for `steps` steps in the first `active` slots."""
         weights, learning, games, ring, results = state
         below, above, starts = self._fixed
         root, rate, lambda_, delay, length, after, is_learning, once = params
