@@ -209,8 +209,8 @@ def result_of(
             `earlier`.
         earlier: The player's other scores in this type of game: a list, or a count for each score.
         today: Scores of the games in `earlier` that ended today.
-        field: For a daily game, the scores of all other players on the same day. None for other
-            games, which are compared with `earlier`.
+        field: For a daily game, the scores of all other players on the same day. Other games are
+            compared with `earlier`.
         streak: For a daily game, the number of consecutive days, as in `Result`.
         level: Level of the review, or empty for perfect play.
         is_by_computer: Whether a computer player made any of the moves. Games with computer moves
