@@ -61,7 +61,7 @@ class Caller(NamedTuple):
     Attributes:
         address: Network address (see `address_of`).
         account: The account.
-        is_known: Whether the caller has priority over callers without this flag.
+        is_known: Whether the caller has priority over unknown callers.
     """
 
     address: str

@@ -573,7 +573,7 @@ class HintAnswer(Reply, kw_only=True):
 
 
 class HintOption(Reply):
-    """A direction and its explanation. `share` is the length of its bar, from 0 to 1."""
+    """A direction and its explanation. `share` is the relative length of the bar, from 0 to 1."""
 
     direction: Heading
     text: str

@@ -157,8 +157,8 @@ class SecurityMiddleware:
     def _cross_site_fault(self, headers: Headers) -> str | None:
         """Return why a request counts as cross-site, or None if the request is acceptable.
 
-        Websites cannot forge the ``Origin`` and ``Sec-Fetch-Site`` headers. Programs other than
-        browsers may omit them, but do not have a visitor's cookies.
+        Websites cannot forge the ``Origin`` and ``Sec-Fetch-Site`` headers. Clients other than
+        browsers may omit the headers, but do not have a visitor's cookies.
         """
         if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
             return "this request comes from another site"

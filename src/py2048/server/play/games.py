@@ -633,8 +633,8 @@ class GameService:
         """Delete expired data of games that are not open in a room.
 
         Guests are deleted with all of their data once their cookie has expired, or if they have no
-        games. Guests' games with very few moves and the leaderboards of past periods are deleted,
-        too. Finished casual games that can no longer be undone keep only their record.
+        games. Guests' games with very few moves and the leaderboards of past periods are also
+        deleted. For finished casual games that can no longer be undone, only the record is kept.
         """
         self.store.leaderboards.forget_periods()
         ages, today = (UNDOABLE, UNTOUCHED, LOST), utc_now()[:10]

@@ -32,7 +32,7 @@ from py2048.server.schema import checked_game_id
 _log = logging.getLogger("py2048.web")
 
 _LAST_USE_PRECISION = timedelta(hours=1)  # A session's last use is saved at most this often.
-_SESSION_CHECK_S = 15.0  # Interval of checks for sessions that other processes have ended.
+_SESSION_CHECK_S = 15.0  # How often to check for sessions that other processes have ended.
 TOKEN_TTL_S = 15.0  # A token that another process revokes stays valid for this time.
 BEARER_ONLY = {"www-authenticate": "Bearer"}
 """Response headers for requests without a valid token."""

@@ -70,7 +70,7 @@ _LEARNING_RATE = 0.1
 
 TIMEOUT_S = 600.0
 _LEASE = timedelta(seconds=20)  # Other processes can take over claims older than this.
-_POLL_S = 5.0  # Interval of polling for requests from other processes.
+_POLL_S = 5.0  # How often to check for requests from other processes.
 _RENEWAL_S = 0.5
 _MAX_ATTEMPTS = 3
 _SIGNIFICANT_DIGITS = 6
@@ -202,7 +202,7 @@ Reviewer = Callable[[str, str, Callable[[int], None]], dict[str, object]]
 
 
 class ReviewQueue:
-    """Accepts requests for reviews. Reviews are computed by threads, each in a separate process.
+    """Accepts requests for reviews, and computes each review in a separate process.
 
     Args:
         settings: How the server is run.
