@@ -241,7 +241,7 @@ def change_weight(
 
 @kernel(borrows=True)
 def end_game(game: Any, result: Any, place: int, inputs: StepInputs, params: CardParams) -> None:
-    """Count a finished game, unless it was restarted from the middle, and start the next game."""
+    """Count a finished game and start the next game. Restarted games are not counted."""
     if game.whole:
         score, rank = np.uint64(game.score), ZERO
         for cell in range(16):

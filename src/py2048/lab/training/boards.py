@@ -216,7 +216,7 @@ def on_threads(
     count: int,
     threads: int,
 ) -> Iterator[Result]:
-    """Call `work` with each number from 0 to `count - 1` on a thread pool, and yield the results.
+    """Call `work` with each number from 0 to `count - 1` on threads; yield the results.
 
     Each thread has a searcher of its own.
     """
