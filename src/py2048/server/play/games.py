@@ -178,7 +178,7 @@ class OnlineGame:
         return POSITION if self.tracked.extra.get(_FROM_POSITION) else self.tracked.category
 
     def drawn(self) -> _Drawn | None:
-        """Return a copy of the game if this process has generated all tiles itself, otherwise None.
+        """Return a copy of the game, or None if its tiles must be verified.
 
         Tiles that this process has generated need no verification.
         """

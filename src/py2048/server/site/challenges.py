@@ -288,7 +288,7 @@ def streak_of(games: GameService, account: str, today: date) -> Streak:
 
 
 def _puzzle_page(games: GameService, owner: str, fields: Mapping[str, str]) -> Values:
-    """Return a puzzle's template values, including the solution once the player has answered."""
+    """Return a puzzle's template values, including the solution if it was answered."""
     puzzle, played = _puzzle_and_answer(fields)
     shown = {"puzzle": puzzle, "rules": rules_info(str(puzzle.rules)), "board": puzzle.board.rows}
     book = _book(games, owner)
