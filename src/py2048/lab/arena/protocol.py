@@ -8,8 +8,8 @@ Verification replays each record and checks every tile against the secret. If th
 py2048, it plays the games again and must make the same moves. An agent that knows the tiles in
 advance has more luck than chance allows.
 
-A submitter could repeat a run and keep the best result. A submission therefore counts as
-self-reported unless its commitment was known before the run and its moves were replayed.
+Submitters could repeat a run and keep only the best result. A submission counts as self-reported
+unless its commitment was published before the run and its moves were replayed.
 """
 
 from __future__ import annotations

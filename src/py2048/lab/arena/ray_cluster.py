@@ -1,7 +1,7 @@
 """Ray clusters, which run the jobs of a tournament or the tasks of a solver.
 
 All machines need the same version of py2048 and the same plugins. Weights files must have the same
-paths on all machines. Tasks of lost processes or machines are retried. Retries do not change
+paths on all machines. Tasks are retried if their process or machine is lost. Retries do not change
 results, because a game depends only on its seed.
 """
 

@@ -109,9 +109,9 @@ def _luck(judged: Sequence[JudgedPlay]) -> Table:
 
 
 def number(value: float, size: float | None = None) -> str:
-    """Format a number with 0 to 2 decimals: the larger `size`, the fewer decimals.
+    """Format a number with 2 decimals below 10, 1 decimal below 100, otherwise none.
 
-    `size` defaults to the magnitude of the number.
+    If `size` is given, it selects the number of decimals instead of `value`.
     """
     if not math.isfinite(value):
         return "-"

@@ -10,13 +10,13 @@ weight by its *mean* error, scaled by an adaptive learning rate, and replaces fi
 Errors are rounded to 64ths of a point and summed as integers, so the order of the games does not
 matter. One 64-bit integer per weight holds both the sum and the number of errors.
 
-An afterstate is updated when `delay` later afterstates are known (delayed TD(λ)). When a game ends,
-its remaining afterstates are updated in the following steps, one per step.
+An afterstate is updated when `delay` later afterstates are known (delayed TD(λ)). After the end of
+a game, each step updates one of the remaining afterstates.
 
 Bands work as in ``_td_kernels.py``. The fixed part of a value is computed in double precision and
 rounded once. The base network's 16-bit weights can be added in any order, because their sum is
-exact. Rewards include the change of the fixed part, so that only the trainable part is learned. A
-whole network is trained like a band that never ends, on top of an empty base network.
+exact. The change of the fixed part counts as a reward, so that the weights learn only the trainable
+part. A whole network is trained as a single band that never ends, with an empty base network.
 
 At first, every slot holds a dummy game that is already over, so that first games need no special
 case. Dummy games have the key 0 and are not counted.
@@ -53,7 +53,7 @@ GAME = np.dtype(
 Attributes:
     board: Board of the current game.
     key: Random key of the current game.
-    early: The second latest saved board. Restarted games start from `early` or `late`.
+    early: The second latest saved board. A restarted game begins at `early` or `late`.
     late: The latest saved board. A board is saved when the number of moves is a power of two.
     updated: Afterstate to update in this step, or 0.
     waiting: Start board of the next game if it is a restart, otherwise 0.
@@ -65,8 +65,8 @@ Attributes:
     count: Number of afterstates in the ring buffer.
     head: Position of the oldest afterstate in the ring buffer.
     whole: Whether the game is counted. Restarted games are not counted.
-    fixed: Fixed part of the last afterstate's value. When the game is over, this field holds the
-        last afterstate's target instead.
+    fixed: Fixed part of the last afterstate's value, or the last afterstate's target if the game is
+        over.
 """
 PENDING = np.dtype([("after", np.uint64), ("reward", np.float32), ("value", np.float32)])
 LEARNING = np.dtype([("sum", np.uint64), ("balance", np.float32), ("size", np.float32)])
@@ -79,7 +79,7 @@ PLAYING, IDLE, DEAD, PASSED = range(4)
 FINISHED, SUM, SQUARES, RANKS_FROM = range(4)
 PASSES, RESULTS = 19, 20
 """Indices of `CardState.results`. The histogram of largest ranks starts at `RANKS_FROM`. `PASSES`
-counts games that played beyond the end of a band.
+counts the games that got past the end of the trained band.
 """
 
 RING, PLACES = 8, np.uint64(7)
@@ -118,8 +118,8 @@ class CardState(NamedTuple):
     games: Any
     """`GAME` `[places]`, or uint64 `[places, 10]`."""
     ring: Any
-    """Afterstates that wait for an update, as one ring buffer per slot: `PENDING` `[places, RING]`,
-    or uint64 `[places, RING, 2]`.
+    """Ring buffers of the afterstates that wait for an update, one per slot: `PENDING` `[places,
+    RING]`, or uint64 `[places, RING, 2]`.
     """
     results: Any
     """uint64 `[places, RESULTS]`."""
@@ -193,7 +193,7 @@ def tree_sum(weights: Any, row: Any, first: int, step: int) -> np.float32:
 
 @kernel(borrows=True)
 def quartered_sum(weights: Any, row: Any) -> np.float32:
-    """Return a board's value, summed in the same order as in an update."""
+    """Return a board's value, adding the weights in the same order as an update."""
     a = tree_sum(weights, row, 0, QUARTERS) + tree_sum(weights, row, 1, QUARTERS)
     b = tree_sum(weights, row, 2, QUARTERS) + tree_sum(weights, row, 3, QUARTERS)
     return a + b
@@ -285,11 +285,11 @@ def make_choose_kernel(code: Code, below_code: Code) -> Any:
     def choose(
         weights: Any, view: BandView, inputs: StepInputs
     ) -> tuple[Word, np.float32, np.float32, np.float32, bool]:
-        """Find the best move on board 0.
+        """Find the best move on the first scratch board.
 
         Returns:
-            The afterstate (0 if no move is legal), the points of the slide, the trainable and the
-            fixed part of the value, and whether the slide ends the band.
+            The afterstate (0 if no move is legal), the move's points, the trainable part and the
+            fixed part of the afterstate's value, and whether the move ends the band.
         """
         boards, rows, below = inputs.boards, inputs.rows, inputs.rows_below
         spec, band = inputs.spec, inputs.band

@@ -12,17 +12,16 @@ of a whole game gives TD(λ).
 
 With temporal coherence [1], each weight has its own learning rate ``|E| / A``, where `E` is the sum
 of the weight's errors and `A` the sum of their absolute values. A weight's rate is high while its
-errors have the same sign, and low once they cancel out. `E` and `A` are stored next to the weight,
-in the same cache line.
+errors have the same sign, and low once they cancel out. Both sums share a cache line with the
+weight.
 
 Threads share the weights without locks, because lost updates do no more harm than noise [2].
 
 A *band* is trained on games that start from saved boards and end when the board leaves the band.
 Only the band's own weights are updated. A board's value has a fixed part and a trainable part. The
 fixed part is the base network's value, minus its measured overestimate. The trainable part comes
-from the band's weights. A game without legal moves has the final value 0. A game that creates the
-target tile has the band's goal as its final value. If a game continues into the next band, the next
-band's weights provide the final value.
+from the band's weights. The final value of a game is 0 if no move is legal, the band's goal if the
+game reached the target tile, or the next band's estimate if the game continues in the next band.
 
 [1] Beal & Smith, "Temporal coherence and prediction decay in TD learning", IJCAI 1999;
     Jaśkowski, "Mastering 2048 with delayed temporal coherence learning", 2016.
@@ -76,13 +75,13 @@ TERMINAL = np.int64(-1)
 GAMES, MOVES, NEXT_STAGE, WAITING = 0, 1, 2, 3
 PROGRESS = 4
 
-# Indices of `WorkerState.scores`, the statistics of complete games. When a band is trained, the sum
-# of scores is replaced by `PASSED`, which counts games that played beyond the end of the band.
+# Indices of `WorkerState.scores`, the statistics of complete games. While a band is trained,
+# `PASSED` takes the place of the sum and counts the games that got past the end of the band.
 FINISHED, SUM, SQUARES = 0, 1, 2
 PASSED = SUM
 SCORES = 3
 
-# Indices of `WorkerState.boards`. The four afterstates of `BOARD` follow it.
+# Indices of `WorkerState.boards`. Indices 1 to 4 hold the afterstates of the current board.
 BOARD, WAITING_BOARD, BOARDS = 0, 5, 6
 
 CAROUSEL_DRAW = START + np.uint64(1 << 32)
@@ -99,7 +98,7 @@ class TDParams(NamedTuple):
     temporal_coherence: bool
     """Whether the learning rate of each weight is adapted."""
     carousel: bool
-    """Whether each game starts one stage later than the previous game, in a cycle."""
+    """Whether successive games start in successive stages."""
     restart_length: Int
     """Games with more moves than this are restarted from the middle. 0 disables restarts."""
     restart_after: Int
@@ -457,7 +456,7 @@ def make_note_kernels(given: Operations) -> tuple[Any, Any, Any]:
         word: Word,
         inputs: TrainingInputs,
     ) -> None:
-        """Add the result of a complete game. In a won game, a tile spawns after the last move."""
+        """Add a complete game's result, after spawning the last tile if the game was won."""
         spec, params, rules = inputs.spec, inputs.params, inputs.params.rules
         score = np.float64(rules[MERGE_POINTS] * points + rules[LEGAL_POINTS] * moves)
         if is_won:

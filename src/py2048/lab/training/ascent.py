@@ -50,8 +50,8 @@ from py2048.players.searching import network_for
 
 STRETCHES = "last-stretch.csv"
 COLUMNS = "tile", "least", "depth", "moves", "made", "boards"
-"""Columns of `STRETCHES`. `moves` is the number of training moves so far. `boards` is the number of
-games from held-out boards, and `made` is the number of these games that reached the target tile.
+"""Columns of `STRETCHES`. `moves` is the number of training moves so far, and `made` is the number
+of games that reached the target tile from the held-out `boards`.
 """
 SIX_TUPLES = "9abdef 4567ab abcdef 69abcd 56adef 489abf"
 """Default tuples of the first band of a network."""
@@ -94,7 +94,7 @@ class BandPlan:
     Attributes:
         tile: Largest tile of the band's boards.
         min_sum: Minimum tile sum of the band's boards.
-        goal: Expected points after the target tile has been reached.
+        goal: Points that a game is expected to earn after it reaches the target tile.
         target_tile: The tile that ends the band when it is made. The default 0 means twice `tile`.
         moves: Number of training moves at each learning rate.
         rates: Learning rates, used one after another. Temporal coherence is reset each time.
@@ -140,13 +140,13 @@ class AscentPlan:
             order of `min_sum`.
         weights: File with the initial weights. The default is the network that comes with py2048.
         rules_text: The rules.
-        tuples: Tuples of the bands. Defaults to the tuples of existing bands, or to `SIX_TUPLES` if
-            there are no bands.
-        ranks: Number of ranks that the weights of the bands distinguish. The default 0 selects as
-            many ranks as existing bands have, or 16 if there are no bands.
+        tuples: Tuples of the bands. Defaults to those of the network's existing bands, otherwise to
+            `SIX_TUPLES`.
+        ranks: Number of ranks that the weights of the bands distinguish. 0 means as many as in the
+            network's existing bands, otherwise 16.
         margin: Points to add to the measured overestimate.
-        step: Resolution of the bands' weights in points. The default 0 selects the step of existing
-            bands, or 48 if there are no bands.
+        step: Resolution of the bands' weights in points. 0 means the resolution of the network's
+            existing bands, otherwise 48 points.
         lambda_: λ of TD(λ).
         restart_length: After a game with more moves than this, the next game starts from the middle
             of that game.
@@ -363,7 +363,7 @@ class Ascent:
     def _compare(
         self, band: BandPlan, network: Network, trained: Network, boards: SavedBoards, moves: int
     ) -> dict[str, Any]:
-        """Compare play with and without a band; return the results for the history."""
+        """Compare play with and without a band; return entries for the history."""
         shares, gains = {}, {}
         some = boards.spread(self.plan.judged)
         for depth in self.plan.depths:
@@ -403,7 +403,7 @@ class Ascent:
     def _play_on(
         self, network: Network, band: BandPlan, boards: SavedBoards, depth: int, moves: int
     ) -> Outcomes:
-        """Play from saved boards, and append the results to the log `STRETCHES`."""
+        """Play from saved boards, and append the success rate to ``last-stretch.csv``."""
         outcomes = play_to_tile(
             self._player(network, depth),
             boards,
@@ -440,10 +440,10 @@ class Ascent:
         """Measure how much the base network overestimates the boards of a band.
 
         Returns:
-            The planned band, with the result of the measurement.
+            The planned band, with the overestimate as `level` and `slope`.
         """
         plan, band = self.plan, planned.untrained
-        # The base network itself must play these boards, so remove this band and earlier bands.
+        # The boards must be rated by the base network, so remove this band and the bands before it.
         if network.bands:
             network = replace(network, bands=network.bands.beyond(band))
         others = network.bands.bands if network.bands else ()
@@ -469,7 +469,7 @@ class Ascent:
         plan: BandPlan,
         held_out: SavedBoards,
     ) -> None:
-        """Train for the rest of the current phase, with the learning rate of this phase."""
+        """Train until the current phase ends, with the learning rate of this phase."""
         phase, path = notes["phase"], self._checkpoint(plan)
         chunk, saved = FIRST_CHUNK_MOVES, time.monotonic()
         trainer.config = replace(trainer.config, learning_rate=float(plan.rates[phase]))

@@ -1,4 +1,4 @@
-"""Boards collected from games, for training bands and for measuring late play.
+"""Boards saved from games, for training bands and for measuring late-game play.
 
 The *last stretch* is the share of saved boards from which a player reaches the next large tile.
 Measuring this share takes seconds, whereas complete games take hours.
@@ -48,8 +48,8 @@ class SavedBoards:
         rules: The rules.
         cells: Ranks, uint8 `[boards, cells]`.
         stages: The stage of each board, int64 `[boards, 2]`.
-        games: Number of the game that each board comes from, int64 `[boards]`. All continuations of
-            a game share its number.
+        games: Number of the game that each board comes from, int64 `[boards]`. Continuations of a
+            game have the number of the original game.
     """
 
     rules: Rules
@@ -123,7 +123,7 @@ def concatenated(parts: Sequence[SavedBoards]) -> SavedBoards:
 
 
 def _repeats(games: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return, for each entry, how many earlier entries are equal."""
+    """For each board, return the number of earlier boards from the same game."""
     order = np.argsort(games, kind="stable")
     _, firsts, counts = np.unique(games[order], return_index=True, return_counts=True)
     repeats = np.empty(len(games), np.int64)
@@ -381,7 +381,7 @@ class Outcomes(NamedTuple):
         return SuccessRate(int(self.successes.sum()), len(self.successes))
 
     def worth(self, goal: float) -> NDArray[np.float64]:
-        """Return each game's points, including `goal` for reaching the tile: float64 `[boards]`."""
+        """Return game points, plus `goal` for games that reached the tile: float64 `[boards]`."""
         return self.points + goal * self.successes
 
 
@@ -436,7 +436,8 @@ def evaluate(network: Network, games: int, seed: int, *, threads: int = 1) -> Sc
 def usual_stages() -> list[Stage]:
     """Return the stages for calibration: the start and five stages per tile from 32 to 65536.
 
-    The stages of a tile begin when the board's sum is 1, 1.25, 1.5, 1.75 and 1.875 times the tile.
+    The five stages begin when the sum of the board reaches 1, 1.25, 1.5, 1.75 and 1.875 times the
+    largest tile.
     """
     tiles = [1 << rank for rank in range(5, 17)]
     parts = [(tile, tile * part // 8) for tile in tiles for part in (8, 10, 12, 14, 15)]
@@ -494,7 +495,8 @@ def measure_overestimate(
         seed: Seed of all games.
 
     Returns:
-        The overestimate at the band's minimum sum in points, and the slope.
+        The overestimate in points at the band's minimum tile sum, and its increase per unit of the
+        tile sum.
     """
     spacing = max((end - band.least) // SAMPLES_PER_GAME, 1)
     rows: list[tuple[float, float]] = []

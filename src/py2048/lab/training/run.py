@@ -43,7 +43,7 @@ LIMITS = "games", "moves", "minutes"
 DEFAULT_MINUTES = 10.0
 
 SHIPPED = "shipped"
-"""Name of the weights bundled with py2048. A file of this name must be given as ``./shipped``."""
+"""Name of the weights bundled with py2048. To use a file with this name, write ``./shipped``."""
 
 Settings = dict[str, Any]
 
@@ -405,13 +405,13 @@ def save_checkpoint(
 def load_checkpoint(
     path: Path, changes: Mapping[str, object] | None = None, task: BandTask | None = None
 ) -> tuple[AnyTrainer, dict[str, Any]]:
-    """Load a checkpoint; return the trainer and the notes.
+    """Load a checkpoint; return the trainer and the notes given to `save_checkpoint`.
 
     Args:
         path: The file.
         changes: New settings, as in `TrainingConfig.changed`.
-        task: The band that was trained, or None for a whole network. The measured overestimate is
-            read from the checkpoint.
+        task: The band that was trained, or None for a whole network. The overestimate of the band's
+            base network is read from the checkpoint.
 
     Raises:
         WeightsError: If the file cannot be read or belongs to another band, or if a setting cannot

@@ -57,8 +57,8 @@ COLUMNS = ("weights", "errors", "sizes")
 SAVED_STATE = ("boards", "starts", "started", "progress", "scores", "tiles")
 """Fields of a thread's state that are saved in checkpoints."""
 COUNTERS = {"progress": 2, "scores": kernels.SCORES, "tiles": 64}
-"""Number of counters at the start of each of these fields. When threads are removed, their counters
-are added to those of the first thread.
+"""Number of counters at the start of these `WorkerState` arrays. When threads are removed, their
+counters are added to those of the first thread.
 """
 
 DEVICES = "cpu", "cuda", "reference"
@@ -70,7 +70,7 @@ CHANGEABLE = (
 """Settings that may change when training is resumed, because existing weights stay valid."""
 
 _USER_NAMES = {"rules_text": "rules", "lambda_": "lambda"}
-"""Names of settings that differ from the names of their fields."""
+"""Maps fields to the names of their settings, where the two differ."""
 
 
 @dataclass(frozen=True)
@@ -83,9 +83,9 @@ class TrainingConfig:
             on the board size.
         stages: Thresholds of the later stages, as in `NetworkLayout`.
         ranks: Number of ranks that weights distinguish, including the empty cell. Larger tiles are
-            downgraded, so that the network reuses what it learned with smaller tiles near the end
-            of long games. On boards of up to 4x4 cells, `ranks` is at most 16, and may be changed
-            when training is resumed.
+            downgraded, so that late in long games, the network reuses the weights that it learned
+            with smaller tiles. On boards of up to 4x4 cells, `ranks` is at most 16, and may be
+            changed when training is resumed.
         learning_rate: Share of an afterstate's error that one update corrects. Recommended values
             are 1 with `temporal_coherence` and about 0.1 without.
         lambda_: λ of TD(λ), from 0 (learning from the next value) to 1 (learning from the outcome).
@@ -238,7 +238,7 @@ class TrainerBase:
     """Base class of trainers, with their settings and the history of the network.
 
     Args:
-        config: The settings. All bands of a network have the same `tuples` and `ranks`.
+        config: The settings. Their `tuples` and `ranks` must match the network's existing bands.
         task: The band to train instead of a whole network.
     """
 
@@ -313,7 +313,7 @@ class Trainer(TrainerBase):
 
     Attributes:
         records: Trainable weights, float32 `[layout.weights, stride]`. With temporal coherence,
-            two error sums follow each weight.
+            each weight is followed by its two error sums.
         workers: State of each thread.
         kernel: The compiled training loop, which is called with `inputs`.
 
