@@ -182,7 +182,7 @@ def ground(grid: BoardGrid, theme: Theme) -> Image.Image:
 # Icons
 
 STROKE = 11 / 6
-"""Line width of an icon, in units of the 20 by 20 grid."""
+"""Line width of icons, which are drawn on a grid of 20 by 20 units."""
 
 LINES = {
     "undo": "7,3 3,7 7,11; 3,7 11.5,7 13.2,7.6 14.5,9 15,11.5 14.5,14 13.2,15.4 11.5,16 8,16",

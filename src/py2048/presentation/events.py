@@ -127,7 +127,7 @@ class Hinted:
 
 @dataclass(frozen=True, slots=True)
 class StorageFailed:
-    """The store cannot be read, or the game had to be saved as a separate game.
+    """The store cannot be read, or the game had to be saved as a separate copy.
 
     Attributes:
         message: One line that says what happened and how to fix it.

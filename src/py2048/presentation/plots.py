@@ -43,7 +43,7 @@ _DASHES = ("", ' stroke-dasharray="6 4"')
 
 
 def round_step(step: float) -> float:
-    """Round up a step to 1, 2 or 5 times a power of ten."""
+    """Round a step up to 1, 2 or 5 times a power of ten."""
     if step <= 0:
         return 1.0
     power = 10.0 ** math.floor(math.log10(step))

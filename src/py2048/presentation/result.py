@@ -13,9 +13,9 @@ new game. Players can also undo the last move if the session allows undo. After 
 continue or start a new game. The terminal shows the `title` of a game in progress instead of the
 `kind`.
 
-`GameScreen.cover` is called again when the review is complete. The second call updates the figures
-without a delay or a fade (see `Result.is_update_of`). `cover(None)` removes the result. The delays
-are in `themes.MOTION_MS`.
+When the review is complete, `GameScreen.cover` is called again to update the figures without a
+delay or a fade (see `Result.is_update_of`). `cover(None)` removes the result. The delays are in
+`themes.MOTION_MS`.
 
 >>> result = result_of("Classic", 8688, largest=512, moves=540, earlier=[12_400, 52, 12])
 >>> result.headline
@@ -207,7 +207,8 @@ def result_of(
         is_final: Whether the game is over. A game that was won may still be in progress.
         best: Best score of the player's other games of this type. Defaults to the best of
             `earlier`.
-        earlier: The player's other scores in this type of game: a list, or a count for each score.
+        earlier: The player's other scores in this type of game, as a list or as a mapping from
+            scores to counts.
         today: Scores of the games in `earlier` that ended today.
         field: For a daily game, the scores of all other players on the same day. Other games are
             compared with `earlier`.

@@ -223,8 +223,9 @@ COLOUR_BLIND = _theme(
 
 _BLACK, _GREY, _WHITE = "#000000", "#555555", "#ffffff"
 
-# Palette indexes for terminals with 256 colours: for `TOKENS`, for tiles up to 131072, and for
-# larger tiles. Each index selects the closest palette colour that has enough contrast.
+# Palette indexes for terminals with 256 colours. Each theme has a string for `TOKENS`, one for
+# tiles up to 131072, and one for larger tiles. Each index selects the closest palette colour that
+# has enough contrast.
 _INKS_256 = (_BLACK, _WHITE)
 _IN_256 = {
     "light": (
