@@ -6,10 +6,10 @@ charge is corrected when the request is done.
 
 A free worker takes the next request from the address with the earliest virtual clock (Lixia Zhang,
 *Virtual Clock: A New Traffic Control Algorithm for Packet Switching Networks*, SIGCOMM 1990), and
-within this address from the account with the earliest virtual clock. Each request advances both
-clocks by its price divided by `SHARE`, counting from the current time if a clock is behind. If an
-address exceeds its share, its requests wait behind those of all others, no matter how many accounts
-it has.
+within this address from the account with the earliest virtual clock. Each request first sets both
+clocks to the current time if they are behind, and then advances them by its price divided by
+`SHARE`. If an address exceeds its share, its requests wait behind those of all others, no matter
+how many accounts it has.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ class FairQueue:
         for each in self._waiting:
             backlogs[each.caller.address] += each.price_s
         own = backlogs.pop(request.caller.address, 0.0)
-        # Fair queueing bounds the time that each other address can use before this request runs.
+        # Fair queueing lets no other address use more than `most` before this request runs.
         most = own + request.price_s
         ahead = own + sum(min(most, each) for each in backlogs.values())
         wait_s = max(own / self._places_each, ahead / self._places) - MAX_WAIT_S

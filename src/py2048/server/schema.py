@@ -404,7 +404,7 @@ class PlayerInfo(Reply):
 
 
 class TileMotion(Reply):
-    """The motion of a tile. `merged` says whether the tile merges at the target."""
+    """The motion of a tile, which merges with another tile at the target if `merged` is set."""
 
     source: Cell
     target: Cell
@@ -454,7 +454,7 @@ class MovedEvent(TurnEvent, tag="moved"):
 
 
 class UndoneEvent(TurnEvent, tag="undone"):
-    """A turn was undone. `motions` returns the tiles to their old cells; `spawn` is removed."""
+    """A turn was undone. `motions` moves the tiles back, and the tile `spawn` disappears."""
 
 
 class NothingMovedEvent(GameEvent, tag="nothing_moved"):
@@ -555,7 +555,7 @@ class ChanceInfo(Reply):
 
 
 class HintAnswer(Reply, kw_only=True):
-    """A player's best move. `instead_of` names the requested player while it is being compiled.
+    """A player's best move. `instead_of` is the requested player if it is not compiled yet.
 
     If a level was requested, `values` are the chances of reaching the `goal`, and `errors` are
     their standard errors.
@@ -734,7 +734,7 @@ class ReasonInfo(Reply):
 
 
 class LineInfo(Reply):
-    """A typical continuation of the game. `fear` is the tile at risk, which pages highlight."""
+    """A typical continuation of the game. Pages highlight the tile with the value `fear`."""
 
     turns: list[PlayedTurn]
     fear: int | None
@@ -743,9 +743,9 @@ class LineInfo(Reply):
 class ReviewedMove(Reply, kw_only=True):
     """The review of a legal move.
 
-    `values` contains the value of each direction. In reviews for a player level, values are chances
-    of reaching the `goal`, or of surviving 20 more moves if `survival` is set. In other reviews,
-    the unit of the values is `ReviewSummary.unit`. `errors` are the standard errors of the
+    `values` contains the value of each direction. If the game is reviewed for a player level, the
+    values are chances of reaching the `goal`, or of surviving 20 more moves if `survival` is set.
+    Otherwise, their unit is `ReviewSummary.unit`. `errors` are the standard errors of the
     differences from the best value. `loss` is the difference between the best value and the value
     of the move. `options` lists all directions, best first. `badge`, `headline` and `why` are texts
     that explain the grade to the player.

@@ -124,10 +124,10 @@ class ClientConnection(Client):
     """A player's connection. Messages are handled in order.
 
     A page may send a chain of actions without waiting for responses. Only the first action of a
-    chain needs the correct number. The numbers of later actions cannot be known in advance, because
-    a move that changes nothing uses no number. If something else changes the game during a chain,
-    the next action is rejected, because the player has not seen the new board. After a rejected
-    action, the server drops the rest of the chain without further messages.
+    chain needs the correct number. The page cannot know the numbers of the later actions, because a
+    move that changes nothing does not get a number. If something else changes the game during a
+    chain, the next action is rejected, because the player has not seen the new board. After a
+    rejected action, the server drops the rest of the chain without further messages.
 
     Attributes:
         site: The parts of the server.

@@ -112,7 +112,7 @@ class SocketConnection(WebSocketsSansIOProtocol):
     def handle_connect(self, event: Any) -> None:
         """Make this connection available in the ASGI scope if the handshake is valid.
 
-        The time limit ends here, because the client has sent the whole head.
+        The handshake timer is cancelled, because the client has sent the complete request.
         """
         self._timer.cancel()
         super().handle_connect(event)

@@ -109,7 +109,7 @@ def start(games: GameService, battle_id: str, account: str) -> str:
         The URL path of the player's board, or of the battle if it has already started.
 
     Raises:
-        AccountError: If another player has to start the battle, or the battle has too few players.
+        AccountError: If the account is not in the lowest seat, or the battle has too few players.
         StaleGameError: If a player has joined or left in the meantime.
     """
     battle = find(games, battle_id)
@@ -350,7 +350,7 @@ class BattleFeeds:
 
 
 async def _send_new(rooms: Rooms, battle_id: str, audience: _Audience, opened: set[str]) -> None:
-    """Send new standings to the audience. Add the ids of games that are opened here to `opened`."""
+    """Send new standings to the audience, and add the ids of unfinished games to `opened`."""
     battle, live = await asyncio.to_thread(settle, rooms.games, battle_id), {}
     for player in battle.players:
         room = rooms.open.get(player.game_id or "")

@@ -1,11 +1,11 @@
 """Games on a server: an open game, and the service that manages all games.
 
 Custom rules are limited, so that no score is too large for the store or the page. A game has at
-most `MAX_ACTIONS` actions, and each adds a tile of at most `MAX_TILE`. The sum of all tiles on the
-board is at most the product of these two limits. Merging two tiles ``t`` increases the sum of
-``t * log2(t)`` over all tiles by the points earned, so a score is at most ``sum * log2(sum)``.
-Scores therefore stay below 2**53, the limit of exact integers in JavaScript, and far below 2**63,
-the limit of integers in the store.
+most `MAX_ACTIONS` actions, and each adds a tile of at most `MAX_TILE`, so the sum of all tiles is
+at most ``MAX_ACTIONS * MAX_TILE``. Merging two tiles ``t`` increases the sum of ``t * log2(t)``
+over all tiles by the points earned, so a score is at most ``sum * log2(sum)``. This keeps scores
+below 2**53, the limit of exact integers in JavaScript, and far below 2**63, the limit of integers
+in the store.
 """
 
 from __future__ import annotations
@@ -100,7 +100,8 @@ class ThinkingClock:
     def read(self, now: float) -> int:
         """Return the elapsed whole milliseconds.
 
-        The remaining fraction is added to the next move's time, so rounding loses no time.
+        The fraction of a millisecond is carried over to the next move, so no time is lost to
+        rounding.
         """
         elapsed = max(0.0, now - self.since) * 1000 + self._rest
         self._rest = elapsed % 1
@@ -349,11 +350,11 @@ class OnlineGame:
             events += self.session.move(direction_of(code), millis)
             self.think_ms += millis
         self.clock = ThinkingClock(time.monotonic())
-        # The tiles are generated from the secret here, so the turns must equal the stored turns.
+        # Replaying draws the tiles from the secret, so the result must equal the stored turns.
         return tuple(events) if self.tracked.take_change() == change else None
 
     def has_same_turns(self, other: OnlineGame) -> bool:
-        """Whether another copy of the game has the same turns, undos, hints and other details."""
+        """Whether another copy of the game has the same revision, position, details and turns."""
         mine, its = self.tracked, other.tracked
         return (mine.revision, mine.position, mine.details, mine.codes) == (
             its.revision, its.position, its.details, its.codes,
@@ -491,9 +492,9 @@ class GameService:
     def check_visible(self, game_id: str, account_id: str) -> None:
         """Reject access to other players' daily games until the secret of their day is revealed.
 
-        All players of a day get the same tiles. A player could copy the moves of another game, or
-        predict tiles from the secret. Other players' games and the secret are therefore hidden
-        until the day's games no longer count.
+        All players of a daily challenge get the same tiles, so a player could copy the moves of
+        another player's game, or predict the tiles from the secret. Both are hidden until the day's
+        games no longer count.
 
         Raises:
             ActionRejected: If the day's secret is still hidden (``sealed``).
@@ -571,8 +572,8 @@ class GameService:
     ) -> str | None:
         """Create the record of a finished game, verified against its secret.
 
-        The last move of a casual game can be undone for `UNDOABLE` after its end. During this time,
-        the game itself is also kept.
+        A casual game is kept beside its record until its last move can no longer be undone,
+        `UNDOABLE` after its end.
 
         Args:
             game_id: The game.
@@ -684,8 +685,8 @@ def replay_offline(tracked: TrackedGame, text: str, category: str = "plain") -> 
     Args:
         tracked: The copy.
         text: The turns in record notation.
-        category: Category that the browser reports. Only the browser knows what help the player
-            used.
+        category: Category that the browser reports, because the server cannot know what help an
+            offline player used.
 
     Raises:
         ActionRejected: If a turn cannot be parsed or breaks the rules (``offline``).

@@ -116,7 +116,7 @@ class Client:
     def close(self, code: int) -> None:
         """Close the connection after sending the queued frames.
 
-        With `TOO_SLOW`, the queued frames are dropped.
+        If `code` is `TOO_SLOW`, the queued frames are dropped.
         """
         if self.close_code is None:
             self.close_code = code
@@ -168,7 +168,7 @@ class _Frame(NamedTuple):
 
     Attributes:
         number: Position among the room's frames.
-        data: The encoded frame, by language of its receivers.
+        data: The encoded frame in the receivers' languages, keyed by language.
         client: The receiver, or None for a broadcast.
         since: When the frame was queued, from `time.perf_counter`.
     """
@@ -278,7 +278,7 @@ class Room:
         of: str = "",
         chain: int | UnsetType = UNSET,
     ) -> None:
-        """Reject the last action of the given clients, by default of all clients.
+        """Reject the last action of the given clients, or of all clients by default.
 
         Args:
             why: Function that returns the reason for the rejection in the current language.
@@ -430,8 +430,8 @@ class Room:
         self, game: OnlineGame, error: StorageError | None, unconfirmed: Sequence[_Frame]
     ) -> None:
         """Replace the game with the reloaded game, and notify all clients."""
-        # The player's last action may be missing from the record. In this case, reject the action,
-        # because clients cannot see from the new state alone that an action was lost.
+        # If the player's last action is missing from the record, reject it, because clients cannot
+        # see from the new state alone that an action was lost.
         is_undone = game.is_finished and game.version < self.game.version
         if error is not None and game.has_same_turns(self.game):
             self._deliver(unconfirmed)  # the write succeeded after all
@@ -502,11 +502,11 @@ class Rooms:
     # Entering and leaving
 
     def room_of(self, game: OnlineGame) -> Room:
-        """Return the room of a game, and open a room if there is none."""
+        """Return the game's room, which is opened if necessary."""
         return self.open.setdefault(game.id, Room(self, game))
 
     async def find(self, game_id: str, caller: Caller) -> Room:
-        """Return the room of a game, and load the game if necessary.
+        """Return a game's room, loading the game if necessary.
 
         Args:
             game_id: The game.
@@ -524,7 +524,7 @@ class Rooms:
         return await asyncio.shield(self._opening[game_id])
 
     async def find_own(self, game_id: str, caller: Caller) -> Room:
-        """Return the room of one of the caller's own games, and load the game if necessary.
+        """Return the room of one of the caller's own games, loading the game if necessary.
 
         Raises:
             ActionRejected: If the game is another player's (``not_yours`` or ``sealed``).
@@ -662,8 +662,9 @@ class Rooms:
         listening = self.start(self.notices.run(self._on_notice))
         while not listening.done():
             await asyncio.sleep(_POLL_S)
-            # While notices work, poll only rooms whose player is connected to another process. For
-            # other rooms, a lost notice is detected when the server rejects the player's next move.
+            # While notices work, poll only rooms whose player is connected to another process. If
+            # the player is connected to this process, a lost notice shows when the next move is
+            # rejected.
             wanted = [
                 game_id
                 for game_id, room in self.open.items()
@@ -675,8 +676,8 @@ class Rooms:
                 self.note_fault(error, "other processes cannot be followed")
                 continue
             for game_id in filter(self.open.__contains__, wanted):
-                # A finished game has no revision in the store. Use the next revision instead, so
-                # that the game's record is loaded.
+                # A finished game has no revision in the store. Requesting the revision after the
+                # current one loads the game's record.
                 self._sync_soon(game_id, now.get(game_id, self.open[game_id].game.version + 1))
 
     def _on_notice(self, revisions: Mapping[str, int]) -> None:

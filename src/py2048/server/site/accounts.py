@@ -387,7 +387,7 @@ _zxcvbn_lock = threading.Lock()  # zxcvbn keeps the user's words in a global var
 
 
 def check_password(password: str, name: str) -> None:
-    """Raise an error if a password is weak. The check may take a tenth of a second.
+    """Raise an error if a password is weak. This may take a tenth of a second.
 
     Args:
         password: The password.

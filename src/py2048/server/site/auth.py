@@ -318,7 +318,7 @@ class Cookies:
         return self._device_owners(header).get(account)
 
     def write_device(self, header: str | None, account: str) -> str:
-        """Return the ``Set-Cookie`` header that identifies a browser known to the account."""
+        """Return the ``Set-Cookie`` header that marks the browser as known to the account."""
         owners = self._device_owners(header)
         owners[account] = owners.pop(account, secrets.token_hex(8))
         latest = dict(list(owners.items())[-_MAX_DEVICE_OWNERS:])

@@ -105,7 +105,7 @@ async def show_race(site: Site, request: UserRequest) -> Response:
 async def _played(site: Site, request: UserRequest, game: str) -> Session:
     """Return a game's session.
 
-    The session's best times do not include the game itself while it is in progress.
+    The best times in the session exclude those of this game until it has ended.
     """
     room = site.backend.rooms.open.get(game)
     online = room.game if room else await site.write("open", request.caller, GameService.load, game)
@@ -426,8 +426,8 @@ def picture(card: ShareCard, board: Board) -> bytes:
 def checkpoints_of(_game: str, _turns: str, _stride: int) -> dict[int, tuple[int, Board, int]]:
     """Return a game's cache of replay checkpoints. Threads share the cache.
 
-    The key of a checkpoint is its turn divided by the stride. A checkpoint consists of the offset
-    of the next turn in the record's text, the board, and the score.
+    Maps the turn divided by the stride to a checkpoint: the offset of the next turn in the record's
+    text, the board, and the score.
     """
     return {}
 
