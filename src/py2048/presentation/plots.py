@@ -199,7 +199,7 @@ def line_plot(
     low: float = 0,
     unit: str = "",
 ) -> str:
-    """Draw a line chart with up to two lines, and round values on the vertical axis.
+    """Draw a line chart with up to two lines. The vertical axis is labelled with round values.
 
     Args:
         title: Text alternative.

@@ -80,7 +80,7 @@ _REASONS = {
         N_("Five moves after {played}, {here} cells are free on average; after {best}, {there}."),
     ),
 }
-"""Texts for each kind of reason: its name, the bad habit, and a sentence with numbers."""
+"""Texts for each reason for a mistake: its name, the bad habit, and a sentence with numbers."""
 
 _MAKE = N_("{n} of 100 games like yours make {tile}")
 _LAST = N_("{n} of 100 games like yours last 20 more moves")

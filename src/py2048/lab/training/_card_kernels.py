@@ -78,8 +78,8 @@ PLAYED, NUMBER = 6, 7
 PLAYING, IDLE, DEAD, PASSED = range(4)
 FINISHED, SUM, SQUARES, RANKS_FROM = range(4)
 PASSES, RESULTS = 19, 20
-"""Indices of `CardState.results`. The histogram of largest ranks starts at `RANKS_FROM`. `PASSES`
-counts the games that got past the end of the trained band.
+"""Indices of `CardState.results`. From `RANKS_FROM` on, the games are counted by the rank of their
+largest tile. `PASSES` counts the games that got past the end of the trained band.
 """
 
 RING, PLACES = 8, np.uint64(7)

@@ -139,7 +139,7 @@ class WorkerState(NamedTuple):
     values: Doubles
     """Estimated value of each legal move: float64 `[4]`."""
     below_indices: Words
-    """Weight indices of the four moves in a band's base network: uint64 `[4, …]`."""
+    """For each move, the indices of the base network's weights: uint64 `[4, …]`."""
     parts: Doubles
     """Fixed part of each move's value when a band is trained, float64 `[4]`."""
 

@@ -177,7 +177,7 @@ class OngoingGame:
         return int(score_of(self.searcher.rules, points, moves, self.cells))
 
     def value(self, searcher: Searcher | None = None) -> float:
-        """Return the points that a searcher, by default the player, expects from this position."""
+        """Return the points that the player, or another searcher, expects from this position."""
         points, values = (searcher or self.searcher).rate_cells(self.cells)
         return float(values[points >= 0].max()) if points.max() >= 0 else 0.0
 
@@ -218,7 +218,7 @@ def on_threads(
 ) -> Iterator[Result]:
     """Call `work` with each number from 0 to `count - 1` on threads; yield the results.
 
-    Each thread has a searcher of its own.
+    Each thread has its own searcher.
     """
     searchers = [make_searcher() for _ in range(threads)]
     searchers[0].prepare()

@@ -17,7 +17,7 @@ from py2048.server.http.monitoring import Metrics
 from py2048.server.schema import ActionRejected
 from py2048.server.settings import ServerSettings
 
-_MAX_DELAY_S = 2.0  # Programs get an error instead of waiting longer.
+_MAX_DELAY_S = 2.0  # Programs that would have to wait longer get an error.
 
 
 @dataclass

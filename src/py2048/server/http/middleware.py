@@ -59,8 +59,8 @@ _HEADERS = {
 LANGUAGE_COOKIE = "py2048_language"
 _LANGUAGE = re.compile(rf"\b{LANGUAGE_COOKIE}=(\w+)")
 # Static files need few headers: they are public, and the page's content security policy covers the
-# scripts and styles that it loads. Short headers matter because a first visit fetches about thirty
-# files.
+# scripts and styles that it loads. Only the service worker gets all headers, because the page's
+# policy does not cover it. Short headers matter because a first visit fetches about thirty files.
 _FILE_HEADERS = ("x-content-type-options", "strict-transport-security")
 
 

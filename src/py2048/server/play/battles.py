@@ -350,7 +350,7 @@ class BattleFeeds:
 
 
 async def _send_new(rooms: Rooms, battle_id: str, audience: _Audience, opened: set[str]) -> None:
-    """Send new standings to the audience, and add the ids of unfinished games to `opened`."""
+    """Send new standings to the audience, and add the ids of the games shown to `opened`."""
     battle, live = await asyncio.to_thread(settle, rooms.games, battle_id), {}
     for player in battle.players:
         room = rooms.open.get(player.game_id or "")

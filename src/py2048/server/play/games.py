@@ -142,7 +142,7 @@ class OnlineGame:
         self.tracked = TrackedGame.from_saved(saved, fairness.draws_of(info.secret))
         self._is_drawn_here = not (saved.turns or is_finished) and self.tracked.category == "plain"
         self.session = Session(player=saved.player, game=self.tracked)
-        # A game has a record as soon as it is over, even if it can still be undone.
+        # A game has a record as soon as it is over, even if its last move can still be undone.
         without = "" if is_finished else saved.id
         bests = store.scores.bests(saved.rules, saved.owner, without=without)
         best = max((0, *(best for kind, best in bests.items() if kind != "computer")))

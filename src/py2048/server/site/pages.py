@@ -60,7 +60,7 @@ ValuesOf = Callable[..., Values]
 """Function that returns template values, given the game service and other arguments."""
 
 Boards = dict[str, Rows | None]
-"""Last boards by the ids of games; None if a game cannot be replayed."""
+"""Maps game ids to the last board, or to None if the game cannot be replayed."""
 
 _TEMPLATES = Path(__file__).parents[1] / "templates"
 NETWORKS = {
