@@ -1,6 +1,6 @@
 """Tables of actions, with their names, keys, menu items and help.
 
-The terminal and the window derive their key bindings, menus and help from the tables.
+The terminal and the window build their key bindings, menus and help from these tables.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class UserAction(NamedTuple):
         name: Identifier, which each front end maps to a method.
         menu: Name of the menu that contains the action.
         title: Menu item.
-        keys: Keys in the window and the terminal, by their Textual names.
+        keys: Keys that work in both the window and the terminal, by their Textual names.
         window_keys: Additional keys that work only in the window, by their Tk names.
         shown: The keys as displayed to the player.
         label: Short label for key lists, or empty if only the window has the action.

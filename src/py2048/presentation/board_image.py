@@ -38,7 +38,7 @@ SIZES = {1: 0.48, 2: 0.47, 3: 0.4, 4: 0.315, 5: 0.26, 6: 0.218}
 """Font size relative to the tile's side, for each number of characters."""
 
 RINGED = 2048
-"""Value of the tile that is drawn with a ring in the colour of its number."""
+"""The tile with this value gets a ring in the colour of its number."""
 
 GAP = 0.1
 """Width of the gap between cells, relative to the side of a cell."""
@@ -182,7 +182,7 @@ def ground(grid: BoardGrid, theme: Theme) -> Image.Image:
 # Icons
 
 STROKE = 11 / 6
-"""Line width of an icon, in units of the 20 by 20 grid."""
+"""Line width of icons, which are drawn on a grid of 20 by 20 units."""
 
 LINES = {
     "undo": "7,3 3,7 7,11; 3,7 11.5,7 13.2,7.6 14.5,9 15,11.5 14.5,14 13.2,15.4 11.5,16 8,16",
@@ -329,7 +329,7 @@ def save_board_image(path: Path, position: Board, score: int, theme: Theme) -> N
 GIF_SIDE, MAX_FRAMES = 320, 1500
 """Length of the board's longer side in pixels, and the maximum number of frames.
 
-In longer games, some turns are skipped, so that files stay within a few megabytes.
+Animations of long games skip some turns, so that files stay within a few megabytes.
 """
 
 FRAME_MS, LAST_MS = 120, 2500

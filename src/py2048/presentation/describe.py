@@ -118,7 +118,7 @@ def describe_merges(turn: Turn) -> str:
 
 @lru_cache(maxsize=4096)  # The cache halves the time to describe a move.
 def _line_merges(line: Line, merging: Merging, _language: str) -> tuple[str, ...]:
-    """Describe the merges in a line that slides to its first cell, as in "2 and 2 into 4"."""
+    """Describe the merges when a row or column slides, as in "2 and 2 into 4"."""
     slid, _points, steps = slide_line(line, merging)
     tiles: dict[int, list[str]] = {target: [] for _source, target, merged in steps if merged}
     for source, target, _merged in steps:

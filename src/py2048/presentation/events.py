@@ -54,8 +54,7 @@ class IllegalMove:
 
     Attributes:
         direction: The attempted direction.
-        penalty: Change of the score, which is negative if the rules penalise illegal moves,
-            otherwise 0.
+        penalty: Points for the illegal move: negative if the rules penalise it, otherwise 0.
         score: Current score.
     """
 
@@ -128,7 +127,7 @@ class Hinted:
 
 @dataclass(frozen=True, slots=True)
 class StorageFailed:
-    """The store cannot be read, or the game was saved to an unexpected place.
+    """The store cannot be read, or the game had to be saved as a separate copy.
 
     Attributes:
         message: One line that says what happened and how to fix it.
@@ -139,7 +138,7 @@ class StorageFailed:
 
 @dataclass(frozen=True, slots=True)
 class SavingChanged:
-    """Saving has been delayed, has failed for a new reason, or works again.
+    """Saving is delayed, fails for a new reason, or works again.
 
     Attributes:
         unsaved: The reason why changes are not saved yet, or an empty string if all changes are

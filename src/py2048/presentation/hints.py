@@ -1,8 +1,8 @@
 """The wording of hints: the best move, the reason, and the loss of the other moves.
 
-Screens show a hint as a headline such as "Left is best" (`headline`), an optional reason
-(`reason_of`) and a row for each legal direction (`options_of`). `describe_hint` returns the same
-information as sentences.
+A hint has a headline such as "Left is best" (`headline`). If the reason is clear, a sentence
+explains the move (`reason_of`). Below, a list shows each legal direction (`options_of`).
+`describe_hint` returns the same information as sentences.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ class DirectionRow(NamedTuple):
         is_played: Whether this move was played.
         loss: Loss relative to the best move, such as "1,204" or "3.2 %", or empty if negligible.
         share: Relative length of the move's bar, from 0 to 1. In hints and reviews for a level, the
-            bar shows the chance of the goal. Otherwise, the best move has a full bar, and small
-            differences are magnified.
+            bar shows the chance of the goal. If the values are not chances, the best move has a
+            full bar, and small differences are magnified.
         grade: The grade that a review gives the move, or None if the values are ratings.
         chance: Chance of the goal, such as "62 %", or empty if the values are points or ratings.
     """
@@ -162,7 +162,7 @@ def reason_of(hint: Hint) -> str:
 
 
 def describe_hint(hint: Hint) -> str:
-    """Describe a hint: the best move, the reason, and the loss of the other moves."""
+    """Describe the best move, the reason for it, and how much the other moves lose."""
     others = [] if hint.judged else describe_losses(options_of(hint))
     first = name_of(hint.direction) if hint.judged else headline(hint)
     sentences = [f"{first}.", reason_of(hint), *others]

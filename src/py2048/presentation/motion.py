@@ -164,7 +164,7 @@ BAND = 0.5
 """Minimum distance of a click from the centre of the board, where the edge has distance 1."""
 
 CORNER = 0.12
-"""Minimum difference between a click's horizontal and vertical distances from the centre.
+"""Minimum difference between a click's horizontal and vertical distance from the centre.
 
 Clicks near a diagonal of the board have no clear direction.
 """

@@ -194,9 +194,9 @@ class Command(typer.core.TyperCommand):
     def invoke(self, ctx: Any) -> Any:
         """Check the output files, then run the command.
 
-        An output file must be writable, and must differ from all other files of the command. An
-        existing file is replaced only with ``--force``. New entries are appended to an existing
-        log.
+        Each output file must be writable, and must not be another file that the command reads or
+        writes. An existing file is replaced only with ``--force``. New entries are appended to an
+        existing log.
         """
         values = [(each, ctx.params.get(each.name)) for each in self.params]
         paths = [
@@ -221,10 +221,10 @@ class Command(typer.core.TyperCommand):
 
 
 def _conflicts(one: Path, other: Path) -> bool:
-    """Return whether writing to `one` would overwrite a file that `other` names.
+    """Return whether writing to the file `one` would damage the file or folder `other`.
 
-    Both paths may be the same file, or `one` may be a record inside the folder `other`. Symbolic
-    links are followed, and the files need not exist.
+    Only the records in a folder are protected, not its other files. Symbolic links are followed,
+    and the files need not exist.
     """
     if one.exists() and other.exists():
         is_inside = other.resolve() in one.resolve().parents

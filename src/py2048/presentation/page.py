@@ -35,7 +35,7 @@ LEVEL_HEADS = (
     *(N_("move"), N_("grade"), N_("played"), N_("best"), N_("tile")),
     *(N_("chance after the best move"), N_("after yours"), N_("reason")),
 )
-"""Column headings of the table of mistakes in a review for a level."""
+"""Headings of the mistake table when a game is reviewed for a player level."""
 
 MAX_ROWS = 1000
 """Maximum number of mistakes in a table. The costliest mistakes are kept."""
@@ -224,7 +224,7 @@ def _parts(report: GamesReport) -> Iterator[tuple[str, list[Table]]]:
     for section in report.sections:
         unit, totals = Unit(section.unit), section.totals
         grades = [grade_word(grade, 2) for grade in Grade]
-        # Probabilities of reaching different tiles have no meaningful sum, so omit luck and loss.
+        # Chances of reaching different tiles cannot be added up, so omit the total luck and loss.
         end = -2 if unit is Unit.CHANCE else None
         details = [
             (

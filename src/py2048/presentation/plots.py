@@ -27,7 +27,7 @@ WIDE, HIGH, MARGIN = 968, 150, 12
 
 TICKS = 4
 LETTER = 12
-"""Estimated width of a letter below the axis, for the larger text on narrow screens."""
+"""Estimated width of a letter in axis labels. Narrow screens show larger text."""
 
 MAX_VALUES = 15
 """Bar charts with more bars than this do not show the values above the bars."""
@@ -43,7 +43,7 @@ _DASHES = ("", ' stroke-dasharray="6 4"')
 
 
 def round_step(step: float) -> float:
-    """Round up a step to 1, 2 or 5 times a power of ten."""
+    """Round a step up to 1, 2 or 5 times a power of ten."""
     if step <= 0:
         return 1.0
     power = 10.0 ** math.floor(math.log10(step))
@@ -98,8 +98,7 @@ def graph(review: Review, *, is_silent: bool = False) -> str:
 def score_graph(record: Record) -> str:
     """Draw the score after each turn, with a dot at each new largest tile.
 
-    The graph has the style of a review graph, but no text alternative. For a game without turns,
-    the result is an empty string.
+    The graph has no text alternative. For a game without turns, the result is an empty string.
     """
     ends = [(board.max_tile, score) for board, _turn, score in record.replay()]
     points = _points([0, *(score for _tile, score in ends)])
@@ -112,7 +111,7 @@ def score_graph(record: Record) -> str:
 def _points(heights: Sequence[float], *, most: float | None = None) -> list[tuple[float, float]]:
     """Map values to SVG coordinates.
 
-    The vertical axis spans 0 to `most` or, by default, the range of the values.
+    The vertical axis ranges from 0 to `most`. By default, the axis covers the range of the values.
     """
     low, high = (min(heights), max(heights)) if most is None else (0.0, most)
     across = WIDE / max(len(heights) - 1, 1)
@@ -200,7 +199,7 @@ def line_plot(
     low: float = 0,
     unit: str = "",
 ) -> str:
-    """Draw a line chart with up to two lines, and round values on the vertical axis.
+    """Draw a line chart with up to two lines. The vertical axis is labelled with round values.
 
     Args:
         title: Text alternative.

@@ -2,20 +2,20 @@
 
 `GameScreen.cover` receives a `Result` when a game is won or over.
 
-Screens show the `kind` in small type above the `headline` in large type. If the result is final,
-screens show the `figures` as cards in a row. Figures that are `PENDING` arrive with the review, so
-screens reserve space for them. The sentence `place` and the histogram `bars` compare the score with
-those of other games, unless they are empty. In the histogram, the bar of this game has the accent
-colour and is labelled with its score. The ends of the axis are labelled with `low_and_high`.
+Screens show the type of game (`kind`) in small type above the `headline` in large type. If the
+result is final, screens show the `figures` as cards in a row. Figures that are `PENDING` arrive
+with the review, so screens reserve space for them. The sentence `place` and the histogram `bars`
+compare the score with other games, if there are any. In the histogram, the bar of this game has the
+accent colour and is labelled with its score. `low_and_high` returns the labels of the axis.
 
 After the end of a game, players can share the result, open the review, watch the game or start a
 new game. Players can also undo the last move if the session allows undo. After a win, players can
 continue or start a new game. The terminal shows the `title` of a game in progress instead of the
 `kind`.
 
-`GameScreen.cover` is called again when the review is complete. Screens then update the figures
-immediately, without a delay or fading (see `Result.is_update_of`). `cover(None)` removes the
-result. The delays are in `themes.MOTION_MS`.
+When the review is complete, `GameScreen.cover` is called again to update the figures without a
+delay or a fade (see `Result.is_update_of`). `cover(None)` removes the result. The delays are in
+`themes.MOTION_MS`.
 
 >>> result = result_of("Classic", 8688, largest=512, moves=540, earlier=[12_400, 52, 12])
 >>> result.headline
@@ -86,7 +86,7 @@ class Result:
         bars: Number of games in each range of scores, or empty if there are too few games.
         mine: Index of this game's bar.
         high: The score at the right end of the histogram.
-        is_open: Whether the last bar includes games above `high`.
+        is_open: Whether the last bar also counts scores above `high`.
         has_won: Whether a person reached the winning tile.
         level: Player level of the review. For perfect play, `level` is empty and luck is shown
             instead.
@@ -207,10 +207,11 @@ def result_of(
         is_final: Whether the game is over. A game that was won may still be in progress.
         best: Best score of the player's other games of this type. Defaults to the best of
             `earlier`.
-        earlier: The player's other scores in this type of game: a list, or a count for each score.
+        earlier: The player's other scores in this type of game, as a list or as a mapping from
+            scores to counts.
         today: Scores of the games in `earlier` that ended today.
-        field: For a daily game, the scores of all other players on the same day. None for other
-            games, which are compared with `earlier`.
+        field: For a daily game, the scores of all other players on the same day. Other games are
+            compared with `earlier`.
         streak: For a daily game, the number of consecutive days, as in `Result`.
         level: Level of the review, or empty for perfect play.
         is_by_computer: Whether a computer player made any of the moves. Games with computer moves

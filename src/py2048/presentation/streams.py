@@ -83,9 +83,9 @@ def is_dumb() -> bool:
 def has_moves() -> bool:
     """Return whether standard input provides moves for a game.
 
-    Terminals and other devices provide no moves. An empty pipe counts only if the output is a
-    terminal, because then a person may take time to write moves. Some launchers leave an unused
-    pipe open.
+    Only files and pipes provide moves. A pipe without data may be unused, because some launchers
+    leave a pipe open, or a person may still be typing. A pipe without data only counts if the
+    output is a terminal.
     """
     try:
         mode = os.fstat(sys.stdin.fileno()).st_mode
@@ -119,7 +119,7 @@ def reason(error: OSError) -> str:
     why = error.strerror or str(error) or type(error).__name__
     if error.filename is not None:
         return f"{error.filename}: {why}"
-    # A write error without a file name comes from standard output.
+    # Errors that occur while writing to standard output do not contain a file name.
     return f"cannot write to standard output: {why}" if error.errno in UNWRITABLE else why
 
 

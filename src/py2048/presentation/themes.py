@@ -46,7 +46,7 @@ class Theme(NamedTuple):
         panel: Background of cards, buttons and scores.
         raised: Background of dialogs and of buttons on cards.
         line: Separators.
-        ink: Text on the page, panels and dialogs.
+        ink: Main text colour, used on the page, panels and dialogs.
         muted: Secondary text.
         accent: Colour of primary actions and of the current position.
         on_accent: Text on `accent`.
@@ -223,8 +223,9 @@ COLOUR_BLIND = _theme(
 
 _BLACK, _GREY, _WHITE = "#000000", "#555555", "#ffffff"
 
-# Palette indexes for terminals with 256 colours: for `TOKENS`, for tiles up to 131072, and for
-# larger tiles. The indexes select the closest colours with enough contrast.
+# Palette indexes for terminals with 256 colours. Each theme has a string for `TOKENS`, one for
+# tiles up to 131072, and one for larger tiles. Each index selects the closest palette colour that
+# has enough contrast.
 _INKS_256 = (_BLACK, _WHITE)
 _IN_256 = {
     "light": (

@@ -80,7 +80,7 @@ _REASONS = {
         N_("Five moves after {played}, {here} cells are free on average; after {best}, {there}."),
     ),
 }
-"""Texts for each kind of reason: its name, the bad habit, and a sentence with numbers."""
+"""Texts for each reason for a mistake: its name, the bad habit, and a sentence with numbers."""
 
 _MAKE = N_("{n} of 100 games like yours make {tile}")
 _LAST = N_("{n} of 100 games like yours last 20 more moves")
@@ -225,10 +225,10 @@ def accuracy_text(accuracy: float | None, decimals: int = 1) -> str:
 def luck_word(luck: float, swing: float) -> str:
     """Describe luck in a word or two, such as "good", or return "" for a game without randomness.
 
-    The word depends on the size of the luck relative to its standard deviation in this game. The
-    deviation is larger in games that are often close to their end, because spawns then matter more.
-    Two games in three have "average" luck, and one game in twenty has "very good" or "very bad"
-    luck, regardless of skill.
+    The word depends on how large the luck is compared with its standard deviation in this game.
+    Games that are often close to their end have a larger deviation, because single spawns matter
+    more. Two games in three have "average" luck, and one game in twenty has "very good" or "very
+    bad" luck, regardless of skill.
 
     Args:
         luck: Total luck of the game.

@@ -6,10 +6,10 @@ charge is corrected when the request is done.
 
 A free worker takes the next request from the address with the earliest virtual clock (Lixia Zhang,
 *Virtual Clock: A New Traffic Control Algorithm for Packet Switching Networks*, SIGCOMM 1990), and
-within this address from the account with the earliest virtual clock. Each request advances both
-clocks by its price divided by `SHARE`. A clock behind real time is first set to real time. If an
-address exceeds its share, its requests wait behind those of all others, no matter how many accounts
-it has.
+within this address from the account with the earliest virtual clock. Each request first sets both
+clocks to the current time if they are behind, and then advances them by its price divided by
+`SHARE`. If an address exceeds its share, its requests wait behind those of all others, no matter
+how many accounts it has.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ SHARE = 0.05  # CPU seconds that each address can use per second at full priorit
 MAX_WAIT_S = 5.0  # A request is rejected if it would wait longer than this for a worker.
 MIN_PRICE_S = 0.005  # Covers the server process's own work for a request.
 HERE_FACTORS = {"battle": 10, "game": 10, "offline": 100, "open": 10, "puzzle": 10}
-"""Charge multipliers for requests that run in threads of the server's own process.
-Such requests cost more because they slow down moves in the same process."""
+"""Charge multipliers for requests that run in threads of the server process. Threads slow down
+moves, so these requests cost more than requests in worker processes."""
 
 _LEARNING_RATE = 0.05
 
@@ -61,7 +61,7 @@ class Caller(NamedTuple):
     Attributes:
         address: Network address (see `address_of`).
         account: The account.
-        is_known: Whether the caller's requests take precedence over requests by strangers.
+        is_known: Whether the caller has priority over unknown callers.
     """
 
     address: str
@@ -123,7 +123,8 @@ class FairQueue:
         for each in self._waiting:
             backlogs[each.caller.address] += each.price_s
         own = backlogs.pop(request.caller.address, 0.0)
-        most = own + request.price_s  # the most that any other address can use before this request
+        # Fair queueing lets no other address use more than `most` before this request runs.
+        most = own + request.price_s
         ahead = own + sum(min(most, each) for each in backlogs.values())
         wait_s = max(own / self._places_each, ahead / self._places) - MAX_WAIT_S
         wait_s = max(wait_s, self.wait_s(request.caller), 0.0)

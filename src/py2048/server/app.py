@@ -165,8 +165,8 @@ class Server(Api):
             return JSONResponse({"status": "not ready", **reason}, 503)
         facts: dict[str, object] = {"status": "ready", "networks": strong_networks()}
         if self.backend.is_deaf:
-            # Without notices, the process is still ready: games can be played, and other processes
-            # would not receive notices either.
+            # A process that receives no notices can still serve games. Requests must not go to
+            # other processes instead, because they would not receive notices either.
             fault = "PostgreSQL's notices"
             late = f"{fault} cannot be heard: watchers on other processes see moves up to 2 s late"
             facts |= {"degraded": fault, "message": late}

@@ -1,8 +1,9 @@
 """Upper bounds for all data that grows while a server runs.
 
-This module defines the maximum size of every cache, room, buffer, history and table. The comment
-above a bound is its row in the table of ``docs/reference/limits-and-alerts.md``: what the number
-limits, the class or module that enforces the bound, and what happens when the bound is reached.
+This module defines the maximum size of every cache, room, buffer, history and table. A comment
+above each bound says what is limited, which class or module enforces the bound, and what happens
+when it is reached. The table in ``docs/reference/limits-and-alerts.md`` is generated from these
+comments.
 """
 
 from __future__ import annotations

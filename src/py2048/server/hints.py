@@ -35,7 +35,7 @@ class HintService:
     """Computer players for hints and autoplay.
 
     Args:
-        specs: Specs of the allowed players. Other players could take hours for a move.
+        specs: Specs of the allowed players. Arbitrary players could take hours for a move.
         admission: Runs the players in worker processes.
     """
 
@@ -47,8 +47,8 @@ class HintService:
         """Validate a player's spec and return it. None selects the default player for the board.
 
         Raises:
-            ActionRejected: If the player is not available, or if the rules differ from all presets
-                in more than the board's size (``player``). Players keep tables for each set of
+            ActionRejected: If the player is not available, or if the rules are not a preset
+                (``player``). The board may have any size. Players keep tables for each set of
                 rules, so arbitrary rules could exhaust the memory.
         """
         if preset_of(rules) is None:

@@ -404,7 +404,7 @@ class PlayerInfo(Reply):
 
 
 class TileMotion(Reply):
-    """The motion of a tile. `merged` says whether the tile merges at the target."""
+    """The motion of a tile, which merges with another tile at the target if `merged` is set."""
 
     source: Cell
     target: Cell
@@ -454,7 +454,7 @@ class MovedEvent(TurnEvent, tag="moved"):
 
 
 class UndoneEvent(TurnEvent, tag="undone"):
-    """A turn was undone. `motions` move the tiles back, and `spawn` is the tile to remove."""
+    """A turn was undone. `motions` moves the tiles back, and the tile `spawn` disappears."""
 
 
 class NothingMovedEvent(GameEvent, tag="nothing_moved"):
@@ -547,7 +547,7 @@ class HelloMessage(ServerMessage, tag="hello"):
 
 
 class ChanceInfo(Reply):
-    """A tile that `made` of `games` recorded games reached from a similar position."""
+    """How often recorded games reached a tile from similar positions: `made` of `games` times."""
 
     tile: int
     made: int
@@ -555,7 +555,7 @@ class ChanceInfo(Reply):
 
 
 class HintAnswer(Reply, kw_only=True):
-    """A player's best move. `instead_of` names the requested player while it is being compiled.
+    """A player's best move. `instead_of` is the requested player if it is not compiled yet.
 
     If a level was requested, `values` are the chances of reaching the `goal`, and `errors` are
     their standard errors.
@@ -573,7 +573,7 @@ class HintAnswer(Reply, kw_only=True):
 
 
 class HintOption(Reply):
-    """A direction and its explanation. `share` is the length of its bar, from 0 to 1."""
+    """A direction and its explanation. `share` is the relative length of the bar, from 0 to 1."""
 
     direction: Heading
     text: str
@@ -734,7 +734,7 @@ class ReasonInfo(Reply):
 
 
 class LineInfo(Reply):
-    """A typical continuation of the game. Pages highlight tiles with the value `fear`."""
+    """A typical continuation of the game. Pages highlight the tile with the value `fear`."""
 
     turns: list[PlayedTurn]
     fear: int | None
@@ -743,12 +743,12 @@ class LineInfo(Reply):
 class ReviewedMove(Reply, kw_only=True):
     """The review of a legal move.
 
-    If moves are judged against a player level, `values` are the chances of reaching the `goal`, or
-    of surviving 20 more moves if `survival` is set. `errors` are the standard errors of the
-    differences from the best value. If moves are judged against perfect play, `values` are in the
-    unit of the `ReviewSummary`. `loss` is the difference between the best value and the value of
-    the move. `options` lists all directions, best first. `badge`, `headline` and `why` explain the
-    review to the player.
+    `values` contains the value of each direction. If the game is reviewed for a player level, the
+    values are chances of reaching the `goal`, or of surviving 20 more moves if `survival` is set.
+    Otherwise, their unit is `ReviewSummary.unit`. `errors` are the standard errors of the
+    differences from the best value. `loss` is the difference between the best value and the value
+    of the move. `options` lists all directions, best first. `badge`, `headline` and `why` are texts
+    that explain the grade to the player.
     """
 
     ply: int
@@ -794,7 +794,7 @@ class HabitInfo(Reply):
 class PhaseInfo(Reply):
     """The phase of a game in which `tile` was the largest tile.
 
-    `loss` and `luck` are totals in the unit of the `ReviewSummary`.
+    `loss` and `luck` are totals for this phase, in the unit `ReviewSummary.unit`.
     """
 
     tile: int

@@ -49,7 +49,7 @@ class ServerSettings:
         key: Key that signs cookies, shared by all processes of a server.
         players: Specs of the computer players that give hints and make moves.
         store_timeout_s: Seconds to wait for a lock on the store before an action is rejected.
-        sweep_s: Seconds between two runs of the maintenance tasks.
+        sweep_s: Seconds between runs of the maintenance tasks.
 
     Raises:
         ServerError: If the public URL is not an origin, or a trusted proxy is not an address.

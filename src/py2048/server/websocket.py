@@ -123,11 +123,11 @@ async def _exchange_messages(connection: ClientConnection, websocket: WebSocket)
 class ClientConnection(Client):
     """A player's connection. Messages are handled in order.
 
-    A page may send a chain of actions without waiting for responses. Only the first action needs
-    the correct number. The page cannot number the others, because a move that changes nothing uses
-    no number. If the game changes in any other way during the chain, the next action is rejected,
-    so that no move is made on a board that the player has not seen. After a rejected action, the
-    server drops the rest of the chain without further messages.
+    A page may send a chain of actions without waiting for responses. Only the first action of a
+    chain needs the correct number. The page cannot know the numbers of the later actions, because a
+    move that changes nothing does not get a number. If something else changes the game during a
+    chain, the next action is rejected, because the player has not seen the new board. After a
+    rejected action, the server drops the rest of the chain without further messages.
 
     Attributes:
         site: The parts of the server.
@@ -273,7 +273,7 @@ class ClientConnection(Client):
         """Return the number of an action, which may be part of a chain.
 
         Raises:
-            ActionRejected: If the chain does not continue the game (``gap``).
+            ActionRejected: If the game has changed since the previous action (``gap``).
         """
         if action.chain is UNSET:
             return action.number

@@ -75,7 +75,7 @@ class _External:
     """
 
     kind: ClassVar[str]
-    """Prefix of the specs that this class implements."""
+    """Prefix of the player specs that select this class."""
 
     def __init__(self, target: str) -> None:
         self.name, self._target = f"{self.kind}:{target}", target

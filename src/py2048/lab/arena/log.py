@@ -102,8 +102,8 @@ class GameLog:
 class RecordFolder:
     """A folder that contains one record per game, such as ``1-greedy/000000.2048.json``.
 
-    The bytes of a record do not depend on where the game was played. ``py2048 verify`` can check
-    the records.
+    A game gives the same record on every machine, byte for byte. ``py2048 verify`` can check the
+    records.
 
     Args:
         path: The folder.

@@ -17,7 +17,7 @@ from py2048.engine.jit import available_threads
 from py2048.lab.arena.jobs import Job, JobResult, run_job
 
 MAX_DEATHS = 3
-"""Number of dead worker processes after which a job fails."""
+"""A job fails after this many of its worker processes have died."""
 
 
 NextJob = Callable[[], Job | None]
@@ -158,7 +158,8 @@ def _interrupts_blocked() -> Iterator[None]:
     if sys.platform == "win32":
         yield
         return
-    resource_tracker.ensure_running()  # the first process would start it, which unblocks Ctrl-C
+    # Starting the first process would also start the resource tracker, which unblocks Ctrl-C.
+    resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

@@ -1,14 +1,15 @@
 """The protocol of ``py2048 benchmark-agent``: secret tiles and verifiable submissions.
 
-A submission is a folder with ``submission.json``, a tournament log and a record of each game. Its
+A submission is a folder with ``submission.json``, a tournament log and a record of each game. All
 tiles are drawn from a new secret. ``submission.json`` contains a commitment to the secret from the
 beginning, and the secret itself when all games are over (see `py2048.core.fairness`).
 
 Verification replays each record and checks every tile against the secret. If the agent is part of
 py2048, it plays the games again and must make the same moves. An agent that knows the tiles in
-advance has more luck than chance allows. Nobody can know how often a run was repeated, so a
-submission counts as self-reported unless its commitment was known before the run and its moves were
-replayed.
+advance has more luck than chance allows.
+
+Submitters could repeat a run and keep only the best result. A submission counts as self-reported
+unless its commitment was published before the run and its moves were replayed.
 """
 
 from __future__ import annotations
@@ -194,7 +195,7 @@ def replay(results: Results, jobs: int | None) -> tuple[Results, list[str]]:
     """Play a submission's games again with the same agent.
 
     Returns:
-        The new games, and a message for each game in which the agent made different moves.
+        The replayed games, and a message for each game whose moves differ from its record.
 
     Raises:
         PlayerError: If files that the agent needs are missing on this machine.

@@ -1,7 +1,7 @@
 """Ray clusters, which run the jobs of a tournament or the tasks of a solver.
 
 All machines need the same version of py2048 and the same plugins. Weights files must have the same
-paths on all machines. Tasks of lost processes or machines are retried. Retries do not change
+paths on all machines. Tasks are retried if their process or machine is lost. Retries do not change
 results, because a game depends only on its seed.
 """
 
@@ -24,7 +24,7 @@ ANSWER_TIMEOUT_S = 10.0
 
 
 class RayCluster:
-    """The processors of a Ray cluster, as a `Pool` for tournaments and as `Workers` for the solver.
+    """Runs tournament jobs and solver tasks on a Ray cluster (see `Pool` and `Workers`).
 
     Args:
         address: ``auto`` for the cluster of this machine, or the address of the head node, such as

@@ -109,7 +109,10 @@ def _luck(judged: Sequence[JudgedPlay]) -> Table:
 
 
 def number(value: float, size: float | None = None) -> str:
-    """Format a number with 0 to 2 decimals, depending on its magnitude or that of `size`."""
+    """Format a number with 2 decimals below 10, 1 decimal below 100, otherwise none.
+
+    If `size` is given, it selects the number of decimals instead of `value`.
+    """
     if not math.isfinite(value):
         return "-"
     size = abs(value if size is None else size)

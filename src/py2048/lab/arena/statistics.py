@@ -233,7 +233,7 @@ class JudgedPlay:
             same game are not.
         best_moves: Fraction of moves that were the best move.
         luck: Luck per game.
-        hidden: Largest mean luck that passes the check. A player that predicts tiles could gain
+        hidden: Highest mean luck that passes as chance. A player that predicts tiles could gain
             this much per game without being noticed.
         score: The mean score, corrected for luck.
         saved: The fraction of the score's variance that the correction for luck removes.
@@ -256,8 +256,7 @@ def judge_of(rules: Rules, solution: Path | None = None) -> Judge:
 
     Args:
         rules: Rules of the games.
-        solution: Solution file. Boards with more than eight cells are only judged exactly if this
-            file is given.
+        solution: Solution file, required for exact judging of boards with more than eight cells.
 
     Raises:
         PlayerError: If the solution file is for a different goal, or if no judge supports these
@@ -271,8 +270,8 @@ def judge_of(rules: Rules, solution: Path | None = None) -> Judge:
 def losses_and_luck(record: Record, judge: Judge) -> tuple[list[float], list[float]]:
     """Return the loss and the luck of each legal move. If the goal is a tile, stop when it is made.
 
-    Resigning counts as a loss of the whole remaining value. Exact judges add the luck of the start
-    position at the end.
+    If the player resigned, the last loss is the value of the final board. If the judge is exact,
+    the last element of the luck list is the luck of the start position.
 
     Raises:
         PlayerError: If the judge cannot evaluate a board.
@@ -286,7 +285,7 @@ def losses_and_luck(record: Record, judge: Judge) -> tuple[list[float], list[flo
 
 
 def _worth(board: Board, judge: Judge) -> float:
-    """Return the value of a start position, plus the board's sum if the rules score it."""
+    """Return a start position's value, including the tile sum if it counts as points."""
     is_sum = isinstance(judge.rules.scoring, BoardSum) and judge.unit is not Unit.CHANCE
     return max(judge.rate(board).values(), default=0.0) + board.sum * is_sum
 
@@ -337,10 +336,10 @@ def without_luck(scores: Sequence[float], luck: Sequence[float]) -> Estimate:
     """Return the mean score, corrected for luck if this makes it more precise.
 
     The expected luck is 0, so subtracting a multiple of a game's luck does not bias the mean,
-    provided that the coefficient does not depend on that game. Each game's coefficient is therefore
-    a least-squares fit to all *other* games. It shrinks towards 0 if luck does not clearly explain
-    the scores, because a noisy coefficient would add variance. The method is based on Burch et al.,
-    "AIVAT: A New Variance Reduction Technique for Agent Evaluation", AAAI 2018.
+    provided that the coefficient does not depend on that game. Each game's coefficient is a
+    least-squares fit to all *other* games. Noisy coefficients would add variance, so coefficients
+    shrink towards 0 if luck does not clearly explain the scores. The method is based on Burch et
+    al., "AIVAT: A New Variance Reduction Technique for Agent Evaluation", AAAI 2018.
     """
     raw, others = estimate(scores), len(scores) - 1
     if others + 1 < MIN_CORRECTED:

@@ -16,8 +16,8 @@ from py2048.lab.arena.pools import Pool, local_pool
 from py2048.lab.interrupts import delayed_interrupts
 
 JOB_SECONDS = 0.5
-"""Target duration of a job, much longer than the time to send the job and much shorter than the
-interval between reports.
+"""Target duration of a job. Sending a job takes far less time, and the interval between reports is
+far longer.
 """
 
 MAX_GAMES = 10_000_000
@@ -162,9 +162,8 @@ def run_tournament(
     Args:
         results: The finished games.
         pool: The workers.
-        keep_going: Called before new games are started. If the function returns False, no more
-            games are started, but games in progress are finished, so that long games are not
-            underrepresented.
+        keep_going: Function that returns whether to start more games. Games in progress are always
+            finished, so that long games are not underrepresented.
         save: Function that saves a game. Interrupts are delayed until the game has been saved and
             counted, so that the log and the results agree.
 

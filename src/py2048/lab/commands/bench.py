@@ -65,8 +65,8 @@ def bench(
 def _random_play(cores: list[int], rounds: int, seconds: float) -> dict[int, list[float]]:
     """Return the moves per second of random play in each round, keyed by the number of threads.
 
-    The batches take turns in short intervals, so other programs and changes of the clock speed
-    affect all batches. The first turn is a warm-up.
+    The thread counts alternate in short rounds, so that other programs and changes of the clock
+    speed affect all of them equally. A warm-up round comes first.
     """
     from py2048.core.rules import get_rules
     from py2048.engine.batch import BatchGames

@@ -64,7 +64,7 @@ def evaluate(
             judge = judge_of(rules, solution)
         results = play_and_save(tournament, jobs, log, records, line.tell, cluster)
         if with_regret:
-            with suppress(KeyboardInterrupt):  # after Ctrl-C, report the regrets that are known
+            with suppress(KeyboardInterrupt):  # report the results so far after Ctrl-C
                 found.extend(judged(results, judge))
     if csv:
         with os_errors_as(TournamentError, f"cannot write {csv}"):

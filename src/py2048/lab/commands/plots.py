@@ -24,7 +24,7 @@ def check_plots(path: Path | None) -> None:
     """Check that a plot can be written to `path`, if a plot is requested.
 
     Raises:
-        TournamentError: If the suffix of the file is not a supported format.
+        TournamentError: If the file suffix is not supported.
         MissingExtraError: If matplotlib is not installed.
     """
     if path is None:

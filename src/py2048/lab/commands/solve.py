@@ -278,7 +278,7 @@ def build(
 
 
 def size_text(positions: Positions) -> str:
-    """Return the text that announces a table's size before it is built."""
+    """Return a message about the number of positions and the file size of a table."""
     room = math.ceil(positions.count * BYTES_PER_POSITION / 1e6)
     return f"{positions.name} has {positions.count:,} positions: a file of up to {room:,} MB"
 

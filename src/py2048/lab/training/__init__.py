@@ -1,3 +1,3 @@
-"""Temporal-difference learning of networks and their bands from games and saved boards."""
+"""Temporal-difference learning: trains networks and bands from games and saved boards."""
 
 from __future__ import annotations

@@ -2,25 +2,24 @@
 
 The GPU version, ``card.cu``, computes the same weights, bit for bit.
 
-Many games are played in parallel, one step at a time. Each step has two halves, `play` and `learn`.
-The kernel `play` makes the best move in each game. It also computes the error of the game's oldest
-afterstate in the ring buffer, and adds it to the error sums of that afterstate's weights. The
-kernel `learn` then changes each of these weights by its *mean* error, scaled by the weight's
-learning rate. It also replaces finished games.
+Many games are played in parallel, one step at a time. Each step runs two kernels. The kernel `play`
+makes the best move in each game. The same kernel takes the oldest afterstate from the game's ring
+buffer, and accumulates its error in the afterstate's weights. The kernel `learn` then corrects each
+weight by its *mean* error, scaled by an adaptive learning rate, and replaces finished games.
 
 Errors are rounded to 64ths of a point and summed as integers, so the order of the games does not
 matter. One 64-bit integer per weight holds both the sum and the number of errors.
 
 An afterstate is updated when `delay` later afterstates are known (delayed TD(λ)). After the end of
-a game, each step updates one of its remaining afterstates.
+a game, each step updates one of the remaining afterstates.
 
 Bands work as in ``_td_kernels.py``. The fixed part of a value is computed in double precision and
 rounded once. The base network's 16-bit weights can be added in any order, because their sum is
-exact. Rewards include the change of the fixed part, so the weights learn only the trainable part. A
-whole network is trained as a band that never ends, and its base network is empty.
+exact. The change of the fixed part counts as a reward, so that the weights learn only the trainable
+part. A whole network is trained as a single band that never ends, with an empty base network.
 
 At first, every slot holds a dummy game that is already over, so that first games need no special
-case. The dummy has the key 0 and is not counted.
+case. Dummy games have the key 0 and are not counted.
 """
 
 from __future__ import annotations
@@ -49,15 +48,15 @@ GAME = np.dtype(
         ("fixed", np.float32),
     ]
 )
-"""A slot for games played one after another.
+"""State of one slot, in which games are played one after another.
 
 Attributes:
     board: Board of the current game.
     key: Random key of the current game.
-    early: The board that was saved before `late`. Restarts use one of these two boards.
+    early: The second latest saved board. A restarted game begins at `early` or `late`.
     late: The latest saved board. A board is saved when the number of moves is a power of two.
     updated: Afterstate to update in this step, or 0.
-    waiting: Start board of the next game, or 0.
+    waiting: Start board of the next game if it is a restart, otherwise 0.
     played: Moves played in this slot.
     number: Games played in this slot.
     moves: Moves of the current game.
@@ -65,13 +64,13 @@ Attributes:
     state: `PLAYING`, `IDLE`, `DEAD` or `PASSED`.
     count: Number of afterstates in the ring buffer.
     head: Position of the oldest afterstate in the ring buffer.
-    whole: Whether the game is counted. False if it restarts an earlier game in the middle.
-    fixed: Fixed part of the last afterstate's value. After the end of the game, the target of the
-        last afterstate.
+    whole: Whether the game is counted. Restarted games are not counted.
+    fixed: Fixed part of the last afterstate's value, or the last afterstate's target if the game is
+        over.
 """
 PENDING = np.dtype([("after", np.uint64), ("reward", np.float32), ("value", np.float32)])
 LEARNING = np.dtype([("sum", np.uint64), ("balance", np.float32), ("size", np.float32)])
-"""Learning state of a weight. `sum` collects the errors of one step. `balance` and `size` are the
+"""Learning state of a weight. `sum` accumulates errors within a step. `balance` and `size` are the
 sums `E` and `A` of temporal coherence.
 """
 PLAYED, NUMBER = 6, 7
@@ -79,9 +78,8 @@ PLAYED, NUMBER = 6, 7
 PLAYING, IDLE, DEAD, PASSED = range(4)
 FINISHED, SUM, SQUARES, RANKS_FROM = range(4)
 PASSES, RESULTS = 19, 20
-"""Indices of `CardState.results`. The first three are the same as in ``_td_kernels.py``. From
-`RANKS_FROM` on, the results contain the number of games by largest rank. `PASSES` counts games that
-passed the end of their band.
+"""Indices of `CardState.results`. From `RANKS_FROM` on, the games are counted by the rank of their
+largest tile. `PASSES` counts the games that got past the end of the trained band.
 """
 
 RING, PLACES = 8, np.uint64(7)
@@ -92,7 +90,7 @@ LARGE, HALF, LOWEST = np.float32(1 << 24), np.float32(0.5), np.float32(-np.inf)
 NOTHING, WHOLE = np.float32(0), np.float32(1)
 ZERO = np.uint64(0)
 QUARTERS = 4
-"""Number of partial sums that are added to compute a board's value."""
+"""A board's value is computed as the sum of this many partial sums."""
 
 
 class CardParams(NamedTuple):
@@ -107,11 +105,11 @@ class CardParams(NamedTuple):
     restart_after: np.uint64
     is_learning: np.uint32
     once: np.uint32
-    """Whether each slot plays only a single game."""
+    """Whether each slot stops after one game."""
 
 
 class CardState(NamedTuple):
-    """The complete training state in device memory, with records stored as words."""
+    """The complete training state in device memory."""
 
     weights: Any
     """float32 `[size]`."""
@@ -120,13 +118,15 @@ class CardState(NamedTuple):
     games: Any
     """`GAME` `[places]`, or uint64 `[places, 10]`."""
     ring: Any
-    """Ring buffers of afterstates: `PENDING` `[places, RING]`, or uint64 `[places, RING, 2]`."""
+    """Ring buffers of the afterstates that wait for an update, one per slot: `PENDING` `[places,
+    RING]`, or uint64 `[places, RING, 2]`.
+    """
     results: Any
     """uint64 `[places, RESULTS]`."""
 
 
 class StepInputs(NamedTuple):
-    """The rules, the band and the scratch arrays of a step."""
+    """Inputs of a training step: the rules, the band, and scratch arrays."""
 
     spec: PackedBoardSpec
     start_low: int | np.int64
@@ -144,7 +144,7 @@ class StepInputs(NamedTuple):
 
 @kernel(inline=True, borrows=True)
 def spawned(board: Word, word: Word, tiles: TileTable, inputs: StepInputs) -> Word:
-    """Return a board after a spawn, chosen by a random word."""
+    """Add a tile to a board, as determined by a random word."""
     cells = inputs.spec.cells
     after, _ = spawn_packed(board, ZERO, cells, word, tiles.ranks, tiles.cumulative)
     return np.uint64(after)
@@ -152,7 +152,7 @@ def spawned(board: Word, word: Word, tiles: TileTable, inputs: StepInputs) -> Wo
 
 @kernel(borrows=True)
 def begin_game(game: Any, place: int, inputs: StepInputs, params: CardParams) -> None:
-    """Start the next game in a slot, with the same seeds as thread `place` of a `Trainer`."""
+    """Start the next game in a slot. Slots have the same seeds as the threads of a `Trainer`."""
     key, starts = key_of(draw(params.root, SERIES + np.uint64(place))), inputs.band.starts
     if not params.once:
         key = key_of(draw(key, SERIES + game.number))
@@ -174,7 +174,7 @@ def begin_game(game: Any, place: int, inputs: StepInputs, params: CardParams) ->
 
 @kernel(inline=True, borrows=True)
 def image_sum(weights: Any, row: Any, image: int, first: int, step: int) -> np.float32:
-    """Sum the weights of every `step`-th tuple in one symmetric image of a board."""
+    """Sum the weights of every `step`-th tuple for one of a board's eight symmetries."""
     total = NOTHING
     for number in range(first, len(row) // 8, step):
         total += weights[row[8 * number + image]]
@@ -193,7 +193,7 @@ def tree_sum(weights: Any, row: Any, first: int, step: int) -> np.float32:
 
 @kernel(borrows=True)
 def quartered_sum(weights: Any, row: Any) -> np.float32:
-    """Return a board's value, summed in the same order as in an update."""
+    """Return a board's value, adding the weights in the same order as an update."""
     a = tree_sum(weights, row, 0, QUARTERS) + tree_sum(weights, row, 1, QUARTERS)
     b = tree_sum(weights, row, 2, QUARTERS) + tree_sum(weights, row, 3, QUARTERS)
     return a + b
@@ -223,12 +223,12 @@ def note_error(learning: Any, row: Any, error: np.float32) -> None:
 def change_weight(
     weights: Any, learning: Any, index: Word, share: np.float32, params: CardParams
 ) -> None:
-    """Correct a weight by its mean error, scaled by the learning rate and `share`."""
+    """Apply a weight's accumulated errors, scaled by the learning rate and `share`."""
     met = learning[index]
     total, met.sum = met.sum, 0
     count = total & COUNTS
     if count == ZERO:
-        return  # the error has already been applied in this step
+        return  # the weight has already been updated in this step
     error = np.float32(np.int64(total - count) >> np.int64(20)) / (np.float32(count) * RESOLUTION)
     rate = abs(met.balance) / met.size if met.size > NOTHING else WHOLE
     weights[index] += params.learning_rate * rate * error * share
@@ -241,7 +241,7 @@ def change_weight(
 
 @kernel(borrows=True)
 def end_game(game: Any, result: Any, place: int, inputs: StepInputs, params: CardParams) -> None:
-    """Count a finished game unless it was a restart; start the slot's next game."""
+    """Count a finished game and start the next game. Restarted games are not counted."""
     if game.whole:
         score, rank = np.uint64(game.score), ZERO
         for cell in range(16):
@@ -285,11 +285,11 @@ def make_choose_kernel(code: Code, below_code: Code) -> Any:
     def choose(
         weights: Any, view: BandView, inputs: StepInputs
     ) -> tuple[Word, np.float32, np.float32, np.float32, bool]:
-        """Find the best move on board 0.
+        """Find the best move on the first scratch board.
 
         Returns:
-            The afterstate (0 if no move is legal), the points of the slide, the trainable and the
-            fixed part of the afterstate's value, and whether the slide ends the band.
+            The afterstate (0 if no move is legal), the move's points, the trainable part and the
+            fixed part of the afterstate's value, and whether the move ends the band.
         """
         boards, rows, below = inputs.boards, inputs.rows, inputs.rows_below
         spec, band = inputs.spec, inputs.band
@@ -324,13 +324,13 @@ Step = Callable[[CardState, StepInputs, CardParams, Any], None]
 
 @cache
 def make_play_kernel(code: Code, below_code: Code) -> Step:
-    """Compile the kernel `play` (the first half of a step) for two networks' tuples."""
+    """Compile the kernel `play` for the tuples of a network and its base network."""
     indices_of = network.make_indices_kernel(code)
     choose = make_choose_kernel(code, below_code)
 
     @kernel(borrows=True)
     def play(state: CardState, inputs: StepInputs, params: CardParams, active: int) -> None:
-        """Play a move in each of the first `active` games, and record the errors."""
+        """Play a move in each of the first `active` games, and accumulate the errors."""
         weights, boards, rows = state.weights, inputs.boards, inputs.rows
         for place in range(active):
             game, waiting = state.games[place], state.ring[place]
@@ -375,12 +375,12 @@ def make_play_kernel(code: Code, below_code: Code) -> Step:
 
 @cache
 def make_learn_kernel(code: Code) -> Step:
-    """Compile the kernel `learn` (the second half of a step) for a network's tuples."""
+    """Compile the kernel `learn` for a network's tuples."""
     indices_of = network.make_indices_kernel(code)
 
     @kernel(borrows=True)
     def learn(state: CardState, inputs: StepInputs, params: CardParams, active: int) -> None:
-        """Apply the recorded errors, and replace finished games with new games."""
+        """Update the weights with the accumulated errors, and replace finished games."""
         boards, rows = inputs.boards, inputs.rows
         share = WHOLE / np.float32(rows.shape[1])
         for place in range(active):

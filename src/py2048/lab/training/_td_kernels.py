@@ -6,22 +6,22 @@ first. Each value moves towards its target:
 
     target(t) = reward(t + 1) + (1 - λ) * value(t + 1) + λ * target(t + 1)
 
-where ``value(t + 1)`` was updated in the previous step. The value after the end of a game is 0. A
-trajectory of a single afterstate gives TD(0) after every move, and a trajectory of a whole game
-gives TD(λ).
+The update of afterstate ``t`` uses the new value of afterstate ``t + 1``. The value after the end
+of a game is 0. A trajectory of a single afterstate gives TD(0) after every move, and a trajectory
+of a whole game gives TD(λ).
 
-With temporal coherence [1], each weight has its own learning rate ``|E| / A``. `E` is the sum of
-the weight's errors and `A` the sum of their absolute values. A weight's rate is high while its
-errors have the same sign, and low once they cancel out. `E` and `A` are stored next to the weight,
-in the same cache line.
+With temporal coherence [1], each weight has its own learning rate ``|E| / A``, where `E` is the sum
+of the weight's errors and `A` the sum of their absolute values. A weight's rate is high while its
+errors have the same sign, and low once they cancel out. Both sums share a cache line with the
+weight.
 
 Threads share the weights without locks, because lost updates do no more harm than noise [2].
 
 A *band* is trained on games that start from saved boards and end when the board leaves the band.
-Only the band's own weights are updated. The fixed part of a board's value is the base network's
-value, minus its measured overestimate. The band's weights add the trainable part. A game's final
-value is 0 if no move is legal. It is the band's goal if the target tile was created. If the board's
-sum reached the next band, that band provides the final value.
+Only the band's own weights are updated. A board's value has a fixed part and a trainable part. The
+fixed part is the base network's value, minus its measured overestimate. The trainable part comes
+from the band's weights. The final value of a game is 0 if no move is legal, the band's goal if the
+game reached the target tile, or the next band's estimate if the game continues in the next band.
 
 [1] Beal & Smith, "Temporal coherence and prediction decay in TD learning", IJCAI 1999;
     Jaśkowski, "Mastering 2048 with delayed temporal coherence learning", 2016.
@@ -75,14 +75,13 @@ TERMINAL = np.int64(-1)
 GAMES, MOVES, NEXT_STAGE, WAITING = 0, 1, 2, 3
 PROGRESS = 4
 
-# Indices of `WorkerState.scores`, the statistics of complete games. When a band is trained, only
-# games from saved boards count, and the sum of scores is replaced by `PASSED`: the number of games
-# that reached the target tile or the next band.
+# Indices of `WorkerState.scores`, the statistics of complete games. While a band is trained,
+# `PASSED` takes the place of the sum and counts the games that got past the end of the band.
 FINISHED, SUM, SQUARES = 0, 1, 2
 PASSED = SUM
 SCORES = 3
 
-# Indices of `WorkerState.boards`: the board, its four afterstates, and the next game's start board.
+# Indices of `WorkerState.boards`. Indices 1 to 4 hold the afterstates of the current board.
 BOARD, WAITING_BOARD, BOARDS = 0, 5, 6
 
 CAROUSEL_DRAW = START + np.uint64(1 << 32)
@@ -90,7 +89,7 @@ CAROUSEL_DRAW = START + np.uint64(1 << 32)
 
 
 class TDParams(NamedTuple):
-    """Settings of the games and of the learning algorithm."""
+    """Settings for playing games and for learning."""
 
     learning_rate: float
     """Share of an afterstate's error that an update corrects, divided evenly among the weights."""
@@ -99,7 +98,7 @@ class TDParams(NamedTuple):
     temporal_coherence: bool
     """Whether the learning rate of each weight is adapted."""
     carousel: bool
-    """Whether each game starts one stage later than the previous game, in a cycle."""
+    """Whether successive games start in successive stages."""
     restart_length: Int
     """Games with more moves than this are restarted from the middle. 0 disables restarts."""
     restart_after: Int
@@ -124,7 +123,7 @@ class WorkerState(NamedTuple):
     fixed: Doubles
     """Fixed part of each afterstate's value, or 0 if no band is trained."""
     starts: Any
-    """Start boards in later stages, of type `Boards`, with equal room for each stage."""
+    """Start boards of the later stages, of type `Boards`. Each stage has the same capacity."""
     started: Longs
     """Number of times that each stage was reached, int64 `[stages]`."""
     progress: Longs
@@ -132,7 +131,7 @@ class WorkerState(NamedTuple):
     tiles: Longs
     """Number of complete games by largest rank, int64 `[64]`."""
     indices: Words
-    """Weight indices. Rows 0 to 3 are for the four moves; learning uses rows 4 and 5."""
+    """Weight indices of the four moves (rows 0 to 3) and of a learning step (rows 4 and 5)."""
     points: Longs
     """Points of each slide, or -1 if it is illegal: int64 `[4]`."""
     after: Longs
@@ -140,9 +139,9 @@ class WorkerState(NamedTuple):
     values: Doubles
     """Estimated value of each legal move: float64 `[4]`."""
     below_indices: Words
-    """Weight indices of the four moves in a band's base network: uint64 `[4, …]`."""
+    """For each move, the indices of the base network's weights: uint64 `[4, …]`."""
     parts: Doubles
-    """Fixed part of each move's value, if a band is trained: float64 `[4]`."""
+    """Fixed part of each move's value when a band is trained, float64 `[4]`."""
 
 
 class BandView(NamedTuple):
@@ -178,7 +177,7 @@ class TrainingInputs(NamedTuple):
 
     spec: BoardSpec
     weights: Weights
-    """Trainable weights. With temporal coherence, each is stored with its two error sums."""
+    """Trainable weights. With temporal coherence, two error sums follow each weight."""
     values: ValueParams
     params: TDParams
     band: BandInputs
@@ -209,7 +208,7 @@ def make_rate_kernel(given: Operations, stride: Word) -> Any:
     def rate(worker: WorkerState, stage: Int, inputs: TrainingInputs) -> Int:
         """Rate the four moves, and store the results in the fields of `worker`.
 
-        Board 0 is the current board. The afterstates are stored as boards 1 to 4.
+        Board 0 is the current board, and boards 1 to 4 are its afterstates.
 
         Returns:
             The best direction, or -1 if no move is legal.
@@ -260,7 +259,7 @@ def make_view_kernel(indices_of: Any, below_indices_of: Any, stride: Word) -> An
 
     @kernel(borrows=True)
     def rate(worker: WorkerState, weights: Weights, view: BandView, inputs: TrainingInputs) -> Int:
-        """Rate the moves, and store the fixed part of each value in `worker.parts`."""
+        """Rate the moves. Also store the fixed part of each move's value in `worker.parts`."""
         spec, base, params = inputs.spec, inputs.band, inputs.values
         boards, points, values = worker.boards, worker.points, worker.values
         below_indices, indices = worker.below_indices, worker.indices
@@ -298,7 +297,7 @@ def make_view_kernel(indices_of: Any, below_indices_of: Any, stride: Word) -> An
 
 
 def make_band_rate_kernel(indices_of: Any, below_code: Code, stride: Word) -> Any:
-    """Compile the kernel that rates moves in a band and, beyond its end, in the band above."""
+    """Compile the kernel that rates moves in a band and in the next band."""
     below_indices_of = network.make_indices_kernel(below_code)
     rate_own: Callable[..., Int] = make_view_kernel(indices_of, below_indices_of, stride)
     rate_above: Callable[..., Int] = make_view_kernel(indices_of, below_indices_of, ONE)
@@ -337,7 +336,7 @@ def make_learn_kernel(indices_of: Any, stride: Word) -> Any:
 
     @kernel(borrows=True)
     def learn(worker: WorkerState, length: Int, target: float, inputs: TrainingInputs) -> None:
-        """Update values from the last afterstate, whose target is `target`, to the first."""
+        """Update a trajectory backwards. The last afterstate's target is `target`."""
         spec, weights, params = inputs.spec, inputs.weights, inputs.params
         indices, trajectory, stages = worker.indices, worker.trajectory, worker.stages
         count = indices.shape[1] - SPARE
@@ -374,7 +373,7 @@ def make_learn_kernel(indices_of: Any, stride: Word) -> Any:
 
 @kernel(borrows=True)
 def stage_after(stage: Int, params: TDParams, worker: WorkerState) -> Int:
-    """Return the start stage of the next game, after a game that started in `stage`."""
+    """Return the stage in which the next game starts, given the previous game's start stage."""
     following = stage + 1
     if not params.carousel or following == len(worker.started):
         return np.int64(0)
@@ -382,12 +381,12 @@ def stage_after(stage: Int, params: TDParams, worker: WorkerState) -> Int:
 
 
 def make_start_kernel(given: Operations) -> Any:
-    """Compile the kernel that sets up a game on one kind of board."""
+    """Compile the kernel that sets up games on one kind of board."""
     spawn_board, copy_board = given.spawn_board, given.copy_board
 
     @kernel(borrows=True)
     def begin(worker: WorkerState, key: Word, inputs: TrainingInputs) -> bool:
-        """Set up the next game on board 0.
+        """Set up the next game in `worker.boards[BOARD]`.
 
         Returns:
             Whether the game counts in the statistics. Games that start in the middle of an earlier
@@ -429,7 +428,7 @@ def make_note_kernels(given: Operations) -> tuple[Any, Any, Any]:
 
     @kernel(borrows=True)
     def note_stage(worker: WorkerState, before: Int, after: Int) -> None:
-        """Store a board as a start board if it is the game's first board in a later stage."""
+        """Save the first board that a game reaches in each later stage as a start board."""
         if after <= before or len(worker.starts) == 0:
             return
         capacity = len(worker.starts) // len(worker.started)
@@ -457,7 +456,7 @@ def make_note_kernels(given: Operations) -> tuple[Any, Any, Any]:
         word: Word,
         inputs: TrainingInputs,
     ) -> None:
-        """Add the result of a complete game. In a won game, a tile spawns after the last move."""
+        """Add a complete game's result, after spawning the last tile if the game was won."""
         spec, params, rules = inputs.spec, inputs.params, inputs.params.rules
         score = np.float64(rules[MERGE_POINTS] * points + rules[LEGAL_POINTS] * moves)
         if is_won:
@@ -576,7 +575,7 @@ def make_train_kernel(kind: str, stride: int, code: Code = (), below_code: Code 
         kind: The kind of board, as in `NetworkLayout.kind`.
         stride: Distance between two consecutive weights.
         code: Tuples of a 4x4 network for which the kernel is specialised.
-        below_code: Tuples of the base network, if a band is trained.
+        below_code: Tuples of the base network if the kernel trains a band, otherwise empty.
     """
     given = OPERATIONS[kind]
     if code:
@@ -586,7 +585,7 @@ def make_train_kernel(kind: str, stride: int, code: Code = (), below_code: Code 
     def train(
         inputs: TrainingInputs, worker: WorkerState, seed: Word, games: Int, moves: Int
     ) -> None:
-        """Train for `games` games, or until a game ends after at least `moves` moves."""
+        """Train until `games` games or at least `moves` moves have been played."""
         progress, played = worker.progress, np.int64(0)
         for _ in range(games):
             if played >= moves:

@@ -50,8 +50,8 @@ from py2048.players.searching import network_for
 
 STRETCHES = "last-stretch.csv"
 COLUMNS = "tile", "least", "depth", "moves", "made", "boards"
-"""Columns of `STRETCHES`. `moves` is the number of training moves so far. `boards` held-out boards
-were played, and `made` of these games reached the target tile.
+"""Columns of `STRETCHES`. `moves` is the number of training moves so far, and `made` is the number
+of games that reached the target tile from the held-out `boards`.
 """
 SIX_TUPLES = "9abdef 4567ab abcdef 69abcd 56adef 489abf"
 """Default tuples of the first band of a network."""
@@ -66,15 +66,15 @@ SEARCHED_BOARDS = 200
 
 @dataclass(frozen=True)
 class CollectPlan:
-    """Plan for games whose boards are collected.
+    """Settings for collecting boards from games.
 
     Attributes:
         tile: Largest tile of the boards.
         games: Number of games.
         depth: Search depth of the player.
-        continuations: How often each game is continued from its first board with `tile`.
-        after: A tile smaller than `tile`. Games start from boards in the last stage of this tile.
-            With 0, games start from the beginning.
+        continuations: Number of continuations to play from each game's first board with `tile`.
+        after: A smaller tile. Games continue from the latest saved boards with this tile. The
+            default 0 starts games from the beginning.
     """
 
     tile: int
@@ -94,8 +94,8 @@ class BandPlan:
     Attributes:
         tile: Largest tile of the band's boards.
         min_sum: Minimum tile sum of the band's boards.
-        goal: Expected points after the target tile has been reached.
-        target_tile: Making this tile ends the band. 0 stands for twice `tile`.
+        goal: Points that a game is expected to earn after it reaches the target tile.
+        target_tile: The tile that ends the band when it is made. The default 0 means twice `tile`.
         moves: Number of training moves at each learning rate.
         rates: Learning rates, used one after another. Temporal coherence is reset each time.
     """
@@ -135,23 +135,23 @@ class AscentPlan:
     """Settings of an ascent.
 
     Attributes:
-        collect: Plans for the games whose boards are collected.
+        collect: Settings for collecting boards from games.
         bands: The bands in the order of training. Bands of the same tile are trained in descending
             order of `min_sum`.
         weights: File with the initial weights. The default is the network that comes with py2048.
         rules_text: The rules.
-        tuples: Tuples of the bands. Defaults to the tuples of existing bands, or to `SIX_TUPLES` if
-            there are no bands.
-        ranks: Number of ranks that the weights of the bands distinguish. 0 selects the number of
-            ranks in existing bands, or 16 if there are no bands.
+        tuples: Tuples of the bands. Defaults to those of the network's existing bands, otherwise to
+            `SIX_TUPLES`.
+        ranks: Number of ranks that the weights of the bands distinguish. 0 means as many as in the
+            network's existing bands, otherwise 16.
         margin: Points to add to the measured overestimate.
-        step: Points per unit of the bands' weights. 0 means the step of existing bands, or 48 if
-            there are no bands.
+        step: Resolution of the bands' weights in points. 0 means the resolution of the network's
+            existing bands, otherwise 48 points.
         lambda_: λ of TD(λ).
         restart_length: After a game with more moves than this, the next game starts from the middle
             of that game.
         depths: Search depths at which a band must improve play to be kept.
-        judged: Number of held-out boards for measuring the improvement.
+        judged: Maximum number of held-out boards to play when a band's improvement is measured.
         checkpoint_minutes: Training minutes between checkpoints.
         seed: Seed of all games.
         threads: Number of games played in parallel on the CPU.
@@ -264,7 +264,7 @@ class Ascent:
                 self._checkpoint(band).unlink(missing_ok=True)
 
     def _layout_and_step(self, network: Network) -> tuple[NetworkLayout, float]:
-        """Return the layout of the bands, and the points per unit of their weights."""
+        """Return the layout of the bands, and the resolution of their weights in points."""
         plan, existing, shape = self.plan, network.bands, self._rules.shape
         tuples = parse_tuples(plan.tuples or SIX_TUPLES, *shape)
         if existing is None:
@@ -332,7 +332,7 @@ class Ascent:
     # --- a band ----------------------------------------------------------------------------------
 
     def _trained(self, network: Network, band: BandPlan, seed: int, inherited: int) -> Network:
-        """Train a band; return the network, including the band if the band improves play."""
+        """Train a band, and return the network with the band if it improves play."""
         training, held_out = self.boards(network, band.tile).of((band.tile, band.min_sum)).split()
         if not len(training) or not len(held_out):
             raise WeightsError(
@@ -363,7 +363,7 @@ class Ascent:
     def _compare(
         self, band: BandPlan, network: Network, trained: Network, boards: SavedBoards, moves: int
     ) -> dict[str, Any]:
-        """Compare play with and without a band; return the results for the history."""
+        """Compare play with and without a band; return entries for the history."""
         shares, gains = {}, {}
         some = boards.spread(self.plan.judged)
         for depth in self.plan.depths:
@@ -386,9 +386,12 @@ class Ascent:
     def _measure_stretches(
         self, network: Network, band: BandPlan, boards: SavedBoards, moves: int
     ) -> str:
-        """Measure the last stretch at each search depth; return the results as text.
+        """Measure how often games reach the target tile at each search depth.
 
         At depths above 1, fewer boards are played, because search is slow.
+
+        Returns:
+            The results as text.
         """
         found = []
         for depth in self.plan.depths:
@@ -400,7 +403,7 @@ class Ascent:
     def _play_on(
         self, network: Network, band: BandPlan, boards: SavedBoards, depth: int, moves: int
     ) -> Outcomes:
-        """Play from saved boards, and log the results after `moves` training moves."""
+        """Play from saved boards, and append the success rate to ``last-stretch.csv``."""
         outcomes = play_to_tile(
             self._player(network, depth),
             boards,
@@ -434,9 +437,13 @@ class Ascent:
         return trainer, notes
 
     def measured(self, network: Network, planned: BandPlan, boards: SavedBoards) -> Band:
-        """Measure how much the base network overestimates; return the band to train."""
+        """Measure how much the base network overestimates the boards of a band.
+
+        Returns:
+            The planned band, with the overestimate as `level` and `slope`.
+        """
         plan, band = self.plan, planned.untrained
-        # Without these bands, the base network plays until the next band begins.
+        # The boards must be rated by the base network, so remove this band and the bands before it.
         if network.bands:
             network = replace(network, bands=network.bands.beyond(band))
         others = network.bands.bands if network.bands else ()
@@ -462,7 +469,7 @@ class Ascent:
         plan: BandPlan,
         held_out: SavedBoards,
     ) -> None:
-        """Train at the learning rate of the current phase until the end of the phase."""
+        """Train until the current phase ends, with the learning rate of this phase."""
         phase, path = notes["phase"], self._checkpoint(plan)
         chunk, saved = FIRST_CHUNK_MOVES, time.monotonic()
         trainer.config = replace(trainer.config, learning_rate=float(plan.rates[phase]))

@@ -21,8 +21,8 @@ from py2048.players.ntuple.network import NEVER, Band, Bands, Boards, Network, e
 from py2048.players.ntuple.weights import MAX_STEP
 
 OVERLAP_SUM = 64
-"""Tile sum by which training games continue into the next band. Searches near the end of a band
-also evaluate boards in the next band.
+"""How far training games continue into the next band, as a difference of tile sums. Searches near
+the end of a band also evaluate boards in the next band.
 """
 
 
@@ -41,7 +41,7 @@ class BandTask(NamedTuple):
 
     @classmethod
     def whole(cls, rules: Rules) -> BandTask:
-        """Return a task that trains a whole network, as a band that never ends."""
+        """Return a task for a whole network, which is trained as a band that never ends."""
         layout = NetworkLayout(*rules.shape, ((0,),))
         network = Network.zeros(layout, rules)
         return cls(network, Band(0, 0, makes=int(NEVER)), empty_boards(layout, 0))
@@ -66,7 +66,7 @@ class BandTask(NamedTuple):
         return BandInputs(network.spec, network.table, step, own, weights, above, self.starts)
 
     def _above(self, layout: NetworkLayout) -> tuple[BandView, NDArray[np.int16]]:
-        """Return the next band for the same tile and its weights, or placeholders."""
+        """Return the tile's following band and its weights, or zeros if none exists."""
         bands, size = self.network.bands, layout.size
         for number, band in enumerate(bands.bands if bands else ()):
             if bands and band.tile == self.band.tile and band.least > self.band.least:

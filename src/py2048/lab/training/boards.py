@@ -1,7 +1,7 @@
-"""Boards collected from games, for training bands and for measuring late play.
+"""Boards saved from games, for training bands and for measuring late-game play.
 
-The *last stretch* is the share of saved boards from which a player reaches the next large tile. It
-can be measured in seconds, whereas complete games take hours.
+The *last stretch* is the share of saved boards from which a player reaches the next large tile.
+Measuring this share takes seconds, whereas complete games take hours.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from py2048.players.search.searcher import Searcher, play_games, score_of
 
 KIND = "py2048-boards"
 HELD_OUT_EVERY = 10
-"""Games whose number is divisible by this are held out from training, for measurements."""
+"""One game in this many is held out from training and used for measurements."""
 MOVES_PER_CALL = 8
 """Minimum number of moves per kernel call while playing towards a tile."""
 SAMPLES_PER_GAME = 32
@@ -48,8 +48,8 @@ class SavedBoards:
         rules: The rules.
         cells: Ranks, uint8 `[boards, cells]`.
         stages: The stage of each board, int64 `[boards, 2]`.
-        games: Number of the game of each board, int64 `[boards]`. Continuations have the number of
-            the original game.
+        games: Number of the game that each board comes from, int64 `[boards]`. Continuations of a
+            game have the number of the original game.
     """
 
     rules: Rules
@@ -123,7 +123,7 @@ def concatenated(parts: Sequence[SavedBoards]) -> SavedBoards:
 
 
 def _repeats(games: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return, for each entry, how many earlier entries are equal."""
+    """For each board, return the number of earlier boards from the same game."""
     order = np.argsort(games, kind="stable")
     _, firsts, counts = np.unique(games[order], return_index=True, return_counts=True)
     repeats = np.empty(len(games), np.int64)
@@ -177,7 +177,7 @@ class OngoingGame:
         return int(score_of(self.searcher.rules, points, moves, self.cells))
 
     def value(self, searcher: Searcher | None = None) -> float:
-        """Return the points that a searcher, by default the player, expects from this position."""
+        """Return the points that the player, or another searcher, expects from this position."""
         points, values = (searcher or self.searcher).rate_cells(self.cells)
         return float(values[points >= 0].max()) if points.max() >= 0 else 0.0
 
@@ -216,7 +216,10 @@ def on_threads(
     count: int,
     threads: int,
 ) -> Iterator[Result]:
-    """Yield the result of `work` for each number below `count`, with one searcher per thread."""
+    """Call `work` with each number from 0 to `count - 1` on threads; yield the results.
+
+    Each thread has its own searcher.
+    """
     searchers = [make_searcher() for _ in range(threads)]
     searchers[0].prepare()
 
@@ -250,7 +253,8 @@ def collect(
         starts: Boards to start from; at most `games` are used. By default, games start as the rules
             define.
         seed: Seed of all games.
-        continuations: How often each game is continued from the first stage, with other spawns.
+        continuations: Number of times to continue each game from the first stage. The continuations
+            have different spawns.
         threads: Number of games played in parallel.
     """
     chosen = None if starts is None else starts.spread(games)
@@ -377,7 +381,7 @@ class Outcomes(NamedTuple):
         return SuccessRate(int(self.successes.sum()), len(self.successes))
 
     def worth(self, goal: float) -> NDArray[np.float64]:
-        """Return the points from each board, plus `goal` for success: float64 `[boards]`."""
+        """Return game points, plus `goal` for games that reached the tile: float64 `[boards]`."""
         return self.points + goal * self.successes
 
 
@@ -432,7 +436,8 @@ def evaluate(network: Network, games: int, seed: int, *, threads: int = 1) -> Sc
 def usual_stages() -> list[Stage]:
     """Return the stages for calibration: the start and five stages per tile from 32 to 65536.
 
-    The stages of a tile begin when the board's sum is 1, 1.25, 1.5, 1.75 and 1.875 times the tile.
+    The five stages begin when the sum of the board reaches 1, 1.25, 1.5, 1.75 and 1.875 times the
+    largest tile.
     """
     tiles = [1 << rank for rank in range(5, 17)]
     parts = [(tile, tile * part // 8) for tile in tiles for part in (8, 10, 12, 14, 15)]
@@ -483,14 +488,15 @@ def measure_overestimate(
 
     Args:
         searcher: The player.
-        rater: Searcher whose values are compared with the outcomes.
+        rater: Searcher that evaluates the network whose overestimate is measured.
         boards: Starting boards in the band.
         band: The band.
-        end: Values are compared only on boards with at most this sum.
+        end: Tile sum at which the comparison stops.
         seed: Seed of all games.
 
     Returns:
-        The overestimate at the band's minimum sum in points, and the slope.
+        The overestimate in points at the band's minimum tile sum, and its increase per unit of the
+        tile sum.
     """
     spacing = max((end - band.least) // SAMPLES_PER_GAME, 1)
     rows: list[tuple[float, float]] = []

@@ -41,7 +41,7 @@ WARP = 32
 
 
 def empty_state(size: int, places: int) -> CardState:
-    """Return the state before the first game, with `size` weights of zero."""
+    """Return the initial training state. All `size` weights are zero."""
     games = np.zeros(places, kernels.GAME)
     games["state"] = kernels.DEAD
     return CardState(
@@ -54,7 +54,7 @@ def empty_state(size: int, places: int) -> CardState:
 
 
 class ReferenceEngine:
-    """Plays and learns on the CPU."""
+    """Runs the GPU's algorithm on the CPU."""
 
     def __init__(self, config: TrainingConfig, task: BandTask) -> None:
         layout, below, rules = config.layout, task.network.layout, config.rules
@@ -83,7 +83,7 @@ class ReferenceEngine:
     get = put
 
     def run(self, state: CardState, params: kernels.CardParams, steps: int, active: int) -> None:
-        """Run `steps` steps of play and learning in the first `active` slots."""
+        """Play and learn for `steps` steps in the first `active` slots."""
         records = state._replace(
             learning=state.learning.view(kernels.LEARNING)[:, 0],
             games=state.games.view(kernels.GAME)[:, 0],
@@ -95,7 +95,7 @@ class ReferenceEngine:
 
 
 class CardEngine:
-    """Plays and learns on a GPU."""
+    """Runs the training kernels on a GPU."""
 
     def __init__(self, config: TrainingConfig, task: BandTask) -> None:
         self._card = cuda.card()
@@ -105,7 +105,7 @@ class CardEngine:
         self._fixed = [self.put(array) for array in (band.below, band.above_weights, starts)]
 
     def run(self, state: CardState, params: kernels.CardParams, steps: int, active: int) -> None:
-        """Run `steps` steps of play and learning in the first `active` slots."""
+        """Play and learn for `steps` steps in the first `active` slots."""
         weights, learning, games, ring, results = state
         below, above, starts = self._fixed
         root, rate, lambda_, delay, length, after, is_learning, once = params
@@ -261,7 +261,7 @@ class CardTrainer(TrainerBase):
 
     @property
     def passed(self) -> float:
-        """Fraction of games that reached the target tile or the next band."""
+        """Fraction of games that played beyond the end of the trained band."""
         results = self._engine.get(self._state.results.sum(0))
         return float(results[kernels.PASSES] / max(results[kernels.FINISHED], 1))
 

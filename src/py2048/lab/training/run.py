@@ -43,7 +43,7 @@ LIMITS = "games", "moves", "minutes"
 DEFAULT_MINUTES = 10.0
 
 SHIPPED = "shipped"
-"""Name of the weights bundled with py2048. For a file of this name, write ``./shipped``."""
+"""Name of the weights bundled with py2048. To use a file with this name, write ``./shipped``."""
 
 Settings = dict[str, Any]
 
@@ -59,7 +59,8 @@ class StopCriteria:
         moves: Maximum number of moves.
         minutes: Maximum training time in minutes.
         evaluate_every: Number of games between two points of the learning curve.
-        evaluate_games: Number of evaluation games for each point of the learning curve, or 0.
+        evaluate_games: Number of evaluation games for each point of the learning curve. The default
+            0 disables evaluation.
         checkpoint_minutes: Training minutes between checkpoints.
     """
 
@@ -85,7 +86,7 @@ class CurvePoint:
         tile_8192: Fraction of the training games that reached 8192.
         tile_16384: Fraction of the training games that reached 16384.
         tile_32768: Fraction of the training games that reached 32768.
-        evaluated: Mean score of the games without learning, or 0 if there are none.
+        evaluated: Mean score of the evaluation games, or 0 if there are none.
         evaluated_error: Standard error of `evaluated`.
     """
 
@@ -212,7 +213,7 @@ class TrainingRun:
         curve: Points of the learning curve so far.
         seconds: Training time so far.
         stop: The stop criteria of the last `run`, or None before the first.
-        before: Scores of the games up to the last point of the curve.
+        before: Scores of all games up to the latest point of the learning curve.
         moves_per_second: Current training speed.
     """
 
@@ -311,7 +312,7 @@ class TrainingRun:
         return max((done / wanted for done, wanted in parts if wanted), default=0.0)
 
     def _train(self, stop: StopCriteria, chunk: int) -> None:
-        """Train for about `chunk` moves, stopping at a limit or at the next point of the curve."""
+        """Train for about `chunk` moves, or until a limit or the next point of the curve."""
         trainer = self.trainer
         games, moves = trainer.games, trainer.moves
         max_games = stop.evaluate_every - games % stop.evaluate_every
@@ -404,13 +405,13 @@ def save_checkpoint(
 def load_checkpoint(
     path: Path, changes: Mapping[str, object] | None = None, task: BandTask | None = None
 ) -> tuple[AnyTrainer, dict[str, Any]]:
-    """Load a checkpoint; return the trainer and the notes.
+    """Load a checkpoint; return the trainer and the notes given to `save_checkpoint`.
 
     Args:
         path: The file.
         changes: New settings, as in `TrainingConfig.changed`.
-        task: The band that was trained, or None for a whole network. The band's measured values
-            are read from the checkpoint.
+        task: The band that was trained, or None for a whole network. The overestimate of the band's
+            base network is read from the checkpoint.
 
     Raises:
         WeightsError: If the file cannot be read or belongs to another band, or if a setting cannot

@@ -49,7 +49,7 @@ the given array.
 RECORD = 3
 """Number of floats per weight with temporal coherence: the weight and two error sums."""
 STARTS_PER_STAGE = 1024
-"""Start boards that each thread keeps per stage, if games start in all stages."""
+"""Maximum number of start boards per thread and stage, used only with `carousel`."""
 UNLIMITED = 2**62
 
 COLUMNS = ("weights", "errors", "sizes")
@@ -57,7 +57,9 @@ COLUMNS = ("weights", "errors", "sizes")
 SAVED_STATE = ("boards", "starts", "started", "progress", "scores", "tiles")
 """Fields of a thread's state that are saved in checkpoints."""
 COUNTERS = {"progress": 2, "scores": kernels.SCORES, "tiles": 64}
-"""Number of counters at the beginning of some fields, which are summed over threads."""
+"""Number of counters at the start of these `WorkerState` arrays. When threads are removed, their
+counters are added to those of the first thread.
+"""
 
 DEVICES = "cpu", "cuda", "reference"
 
@@ -65,10 +67,10 @@ CHANGEABLE = (
     *("learning_rate", "lambda", "trajectory_length"),
     *("restart_length", "restart_after", "ranks", "threads", "device"),
 )
-"""Settings that may change when training is resumed, because the weights keep their meaning."""
+"""Settings that may change when training is resumed, because existing weights stay valid."""
 
 _USER_NAMES = {"rules_text": "rules", "lambda_": "lambda"}
-"""Names of settings that differ from the names of their fields."""
+"""Maps fields to the names of their settings, where the two differ."""
 
 
 @dataclass(frozen=True)
@@ -81,14 +83,14 @@ class TrainingConfig:
             on the board size.
         stages: Thresholds of the later stages, as in `NetworkLayout`.
         ranks: Number of ranks that weights distinguish, including the empty cell. Larger tiles are
-            downgraded. On boards with sides of up to 4 cells, `ranks` is at most 16, and may be
-            changed when training is resumed. With fewer ranks, the network reuses earlier knowledge
-            near the end of long games.
+            downgraded, so that late in long games, the network reuses the weights that it learned
+            with smaller tiles. On boards of up to 4x4 cells, `ranks` is at most 16, and may be
+            changed when training is resumed.
         learning_rate: Share of an afterstate's error that one update corrects. Recommended values
             are 1 with `temporal_coherence` and about 0.1 without.
         lambda_: λ of TD(λ), from 0 (learning from the next value) to 1 (learning from the outcome).
-        trajectory_length: Number of afterstates that are updated together, from the last to the
-            first. 1 gives TD(0) after every move, and a large number gives TD(λ) after every game.
+        trajectory_length: Maximum number of afterstates that are updated together. A length of 1
+            gives TD(0) after every move, and a long trajectory gives TD(λ) after every game.
         temporal_coherence: Whether the learning rate of each weight is adapted.
         optimistic_init: Initial value of every board, in points.
         carousel: Whether successive games start in successive stages.
@@ -233,10 +235,10 @@ def _converted(name: str, value: object, kind: Any) -> object:
 
 
 class TrainerBase:
-    """Settings and history, which trainers on the CPU and the GPU share.
+    """Base class of trainers, with their settings and the history of the network.
 
     Args:
-        config: The settings. All bands of a network have the same `tuples` and `ranks`.
+        config: The settings. Their `tuples` and `ranks` must match the network's existing bands.
         task: The band to train instead of a whole network.
     """
 
@@ -311,7 +313,7 @@ class Trainer(TrainerBase):
 
     Attributes:
         records: Trainable weights, float32 `[layout.weights, stride]`. With temporal coherence,
-            each row also contains the weight's two error sums.
+            each weight is followed by its two error sums.
         workers: State of each thread.
         kernel: The compiled training loop, which is called with `inputs`.
 
@@ -382,7 +384,7 @@ class Trainer(TrainerBase):
 
     @property
     def passed(self) -> float:
-        """Share of games that reached the target tile or the next band.
+        """Fraction of games that played beyond the end of the trained band.
 
         Only games that started from saved boards count.
         """

@@ -40,7 +40,7 @@ from py2048.server.site.reviews import review_answer
 
 Json = dict[str, Any]
 JSON, NDJSON = "application/json", "application/x-ndjson"
-_KEEPALIVE_S = 10.0  # Interval at which empty lines are sent while a stream has no events.
+_KEEPALIVE_S = 10.0  # How often to send empty lines while a stream has no events.
 MAX_TURNS = 50_000  # Longer records are not verified.
 _MAX_TILE = 2**60
 STATUS = {"not_yours": 403, "mode": 403, "sealed": 403, "off": 403, "unknown_game": 404, "gap": 409,

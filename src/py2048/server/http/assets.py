@@ -38,13 +38,13 @@ _TYPES = {
 class Assets:
     """The files served below ``/static``: the folder ``static/`` and generated files.
 
-    Every path begins with a version: a hash of the contents of all files. Modules can therefore
-    import each other by relative paths, and the content of a URL never changes. A page never mixes
-    files of two server versions.
+    Every path begins with a version: a hash of the contents of all files. Browsers can therefore
+    cache files forever, and JavaScript modules can import each other by relative paths. A page
+    never mixes files of two server versions.
 
     Args:
-        made: Generated files by name: the contents, or the path of a source. A file with a source
-            is generated when it is first requested.
+        made: Additional files. Maps each name to the contents, or to the path of a source from
+            which the file is generated on its first request.
         make: Function that generates a file's contents from its source.
     """
 

@@ -37,9 +37,8 @@ class Connections:
 
     Args:
         max_connections: Maximum total number.
-        max_each: Maximum number per address.
-        is_proxy: Function that returns whether a host is a trusted proxy. `max_each` does not apply
-            to trusted proxies.
+        max_each: Maximum number per address, except for trusted proxies.
+        is_proxy: Function that returns whether a host is a trusted proxy.
     """
 
     def __init__(
@@ -124,8 +123,7 @@ class HttpConnection(H11Protocol):
     def on_response_complete(self) -> None:
         """Wait for the next request. If the client pipelines requests, close the connection.
 
-        Browsers and proxies never pipeline requests. An attacker could otherwise send thousands of
-        requests at once.
+        Browsers and proxies never pipeline requests, but an attacker could pipeline thousands.
         """
         self._become_idle()
         if self.conn.their_state is h11.DONE and self.conn.trailing_data[0]:

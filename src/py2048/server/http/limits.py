@@ -17,7 +17,7 @@ from py2048.server.http.monitoring import Metrics
 from py2048.server.schema import ActionRejected
 from py2048.server.settings import ServerSettings
 
-_MAX_DELAY_S = 2.0  # Programs get an error instead of waiting longer.
+_MAX_DELAY_S = 2.0  # Programs that would have to wait longer get an error.
 
 
 @dataclass
@@ -120,8 +120,9 @@ class RateLimits:
             "bots": (settings.bots_rate, settings.bots_rate, ""),
             "requests": (requests, requests * 5, ""),
             "files": (requests * 20, requests * 200, ""),
-            "passwords": (1.0, 60, attempts),  # lets a school class log in at once
-            "logins": (1 / 60, 5, attempts),  # Failed logins.
+            # The burst lets a school class log in at once.
+            "passwords": (1.0, 60, attempts),
+            "logins": (1 / 60, 5, attempts),
             "new_games": (0.5, 20, N_("too many new games: wait a moment")),
             "new_dailies": (10 / day, 10, log_in),
             "known_dailies": (60 / day, 60, tomorrow),

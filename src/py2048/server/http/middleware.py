@@ -59,8 +59,8 @@ _HEADERS = {
 LANGUAGE_COOKIE = "py2048_language"
 _LANGUAGE = re.compile(rf"\b{LANGUAGE_COOKIE}=(\w+)")
 # Static files need few headers: they are public, and the page's content security policy covers the
-# scripts and styles that it loads. Only the service worker needs a policy of its own. Short headers
-# matter because a first visit fetches about thirty files.
+# scripts and styles that it loads. Only the service worker gets all headers, because the page's
+# policy does not cover it. Short headers matter because a first visit fetches about thirty files.
 _FILE_HEADERS = ("x-content-type-options", "strict-transport-security")
 
 
@@ -157,8 +157,8 @@ class SecurityMiddleware:
     def _cross_site_fault(self, headers: Headers) -> str | None:
         """Return why a request counts as cross-site, or None if the request is acceptable.
 
-        Websites cannot forge these headers. Programs other than browsers may omit these headers,
-        but they do not have a visitor's cookies.
+        Websites cannot forge the ``Origin`` and ``Sec-Fetch-Site`` headers. Clients other than
+        browsers may omit the headers, but do not have a visitor's cookies.
         """
         if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
             return "this request comes from another site"

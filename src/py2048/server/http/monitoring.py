@@ -44,7 +44,7 @@ def begin_request() -> str:
 def redacted_path(path: str) -> str:
     """Return a URL path without the parts that could be a name or a secret.
 
-    Game ids and fixed route segments are kept.
+    Game ids and the fixed parts of routes are not redacted.
     """
     parts = path.split("/")
     return "/".join(

@@ -16,7 +16,7 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from py2048.server.http.connections import SOCKET, Connections
 from py2048.server.http.limits import TokenBuckets
 
-_CHUNK = 512  # Bytes parsed per token, which hold fewer than 100 frames.
+_CHUNK = 512  # Bytes parsed per token.
 _TEXT = 0x81  # First byte of an unfragmented text frame.
 _MIN_PAUSE_S = 0.05  # Limits how often an address's sockets poll for tokens.
 
@@ -35,8 +35,8 @@ class SocketConnection(WebSocketsSansIOProtocol):
 
     Attributes:
         take_now: Function that tries to handle a text message without waiting, and returns whether
-            it succeeded. It is called only while uvicorn's queue is empty, so that messages stay
-            in order.
+            it succeeded. To keep messages in order, this function is called only while uvicorn's
+            queue is empty.
     """
 
     take_now: Callable[[bytes], bool] = staticmethod(lambda _message: False)
@@ -58,11 +58,11 @@ class SocketConnection(WebSocketsSansIOProtocol):
         self._connections.mark_busy(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Unregister the connection, and break the reference cycle through `take_now`."""
+        """Unregister the connection."""
         self._timer.cancel()
         self._connections.leave(self)
         super().connection_lost(exc)
-        self.take_now = SocketConnection.take_now
+        self.take_now = SocketConnection.take_now  # breaks a reference cycle
 
     def data_received(self, data: bytes) -> None:
         """Parse data while tokens are left. Drop clients that send data during the handshake."""
@@ -84,7 +84,7 @@ class SocketConnection(WebSocketsSansIOProtocol):
             if wait_s := self._meter.take(self._address):
                 self._is_throttled = True
                 self.transport.pause_reading()
-                # Random pauses let all sockets of an address get tokens.
+                # Without a random pause, the same socket could win every token of its address.
                 pause_s = random.uniform(1, 2) * max(wait_s, _MIN_PAUSE_S)
                 self._timer = self.loop.call_later(pause_s, self._parse)
                 return
@@ -103,19 +103,16 @@ class SocketConnection(WebSocketsSansIOProtocol):
         super().handle_events()
 
     def send_receive_event_to_app(self) -> None:
-        """Pass a message to `take_now` if no other messages are queued.
-
-        Messages that `take_now` does not handle are queued.
-        """
+        """Handle a message with `take_now` if possible, otherwise put it in uvicorn's queue."""
         is_alone = self._frames == 1 and not self._unread and self.queue.empty()
         is_text = self.curr_msg_data_type == "text"
         if not (is_alone and is_text and self.take_now(b"".join(self.frames))):
             super().send_receive_event_to_app()
 
     def handle_connect(self, event: Any) -> None:
-        """If the handshake is valid, add this connection to its ASGI scope.
+        """Make this connection available in the ASGI scope if the handshake is valid.
 
-        The client has sent the whole head, so the time limit no longer applies.
+        The handshake timer is cancelled, because the client has sent the complete request.
         """
         self._timer.cancel()
         super().handle_connect(event)
@@ -124,7 +121,10 @@ class SocketConnection(WebSocketsSansIOProtocol):
             extensions[SOCKET] = self
 
     def count_for(self, address: str) -> None:
-        """Charge future frames to this address, which a trusted proxy may have reported."""
+        """Set the address that future frames are charged to.
+
+        Behind a trusted proxy, this is the client's address as reported by the proxy.
+        """
         self._address = address
 
     def forget_head(self) -> None:

@@ -26,7 +26,7 @@ _T = TypeVar("_T")
 _OPEN_DELAY_S = 0.3  # Loading the database libraries must not delay the first page.
 _FIRST_RETRY_S, _MAX_RETRY_S = 0.5, 10.0
 _CHECK_TTL_S = 1.0
-_CHECK_TIMEOUT_S = 1.5  # The proxies in deploy/ give up after 2 or 3 seconds.
+_CHECK_TIMEOUT_S = 1.5  # The health check in deploy/Dockerfile times out after 2 seconds.
 
 
 class Backend:

@@ -37,7 +37,7 @@ MINUTES = (1, 3, 5, 10, 20)
 COUNTDOWN = timedelta(seconds=5)
 GRACE = timedelta(seconds=1)  # Extra time to save moves that were made in time.
 
-_MAX_ATTEMPTS = 5  # to end a game while moves are being saved
+_MAX_ATTEMPTS = 5  # Ending a game is retried if another move is saved first.
 _MAX_UNSTARTED_AGE = timedelta(days=1)
 
 _Live = Mapping[str, OnlineGame]
@@ -109,7 +109,7 @@ def start(games: GameService, battle_id: str, account: str) -> str:
         The URL path of the player's board, or of the battle if it has already started.
 
     Raises:
-        AccountError: If another player has to start the battle, or the battle has too few players.
+        AccountError: If the account is not in the lowest seat, or the battle has too few players.
         StaleGameError: If a player has joined or left in the meantime.
     """
     battle = find(games, battle_id)
@@ -231,7 +231,7 @@ def players_of(games: GameService, battle: Battle, live: _Live) -> list[schema.B
     Args:
         games: The game service.
         battle: The battle.
-        live: The battle's games that are open in this process, by id, in place of the stored ones.
+        live: Games that are open in this process, by id. They take precedence over stored games.
     """
     standings = [_standing(games, each, live.get(each.game_id or "")) for each in battle.players]
     scores = [each.score for each in standings]
@@ -350,7 +350,7 @@ class BattleFeeds:
 
 
 async def _send_new(rooms: Rooms, battle_id: str, audience: _Audience, opened: set[str]) -> None:
-    """Send new standings to the audience. The ids of newly opened games are added to `opened`."""
+    """Send new standings to the audience, and add the ids of the games shown to `opened`."""
     battle, live = await asyncio.to_thread(settle, rooms.games, battle_id), {}
     for player in battle.players:
         room = rooms.open.get(player.game_id or "")

@@ -58,7 +58,7 @@ class GroupCommit:
 
     Args:
         store: The store.
-        on_written: Called with each committed batch, after the `done` callback of each change.
+        on_written: Called with the saved changes of each batch, after their `done` callbacks.
     """
 
     def __init__(self, store: Store, on_written: Callable[[Sequence[GameChange]], object]) -> None:

@@ -1,11 +1,11 @@
 """Games on a server: an open game, and the service that manages all games.
 
 Custom rules are limited, so that no score is too large for the store or the page. A game has at
-most `MAX_ACTIONS` actions, and each adds a tile of at most `MAX_TILE`. The sum of all tiles on the
-board is at most the product of these two limits. Merging two tiles ``t`` increases the sum of
-``t * log2(t)`` over all tiles by the points earned, so a score is at most ``sum * log2(sum)``.
-Scores therefore stay below 2**53, the limit of exact integers in JavaScript, and far below 2**63,
-the limit of integers in the store.
+most `MAX_ACTIONS` actions, and each adds a tile of at most `MAX_TILE`, so the sum of all tiles is
+at most ``MAX_ACTIONS * MAX_TILE``. Merging two tiles ``t`` increases the sum of ``t * log2(t)``
+over all tiles by the points earned, so a score is at most ``sum * log2(sum)``. This keeps scores
+below 2**53, the limit of exact integers in JavaScript, and far below 2**63, the limit of integers
+in the store.
 """
 
 from __future__ import annotations
@@ -100,7 +100,8 @@ class ThinkingClock:
     def read(self, now: float) -> int:
         """Return the elapsed whole milliseconds.
 
-        The remaining fraction is added to the next move's time, so rounding loses no time.
+        The fraction of a millisecond is carried over to the next move, so no time is lost to
+        rounding.
         """
         elapsed = max(0.0, now - self.since) * 1000 + self._rest
         self._rest = elapsed % 1
@@ -110,10 +111,9 @@ class ThinkingClock:
 class OnlineGame:
     """An open game in one process. Not thread-safe.
 
-    Clients number their actions, so that a repeated message is not played twice. The number is the
-    version that the game will have after the action. The game ignores actions whose number has
-    already been played, and returns no events for them. It rejects actions whose number is too
-    high.
+    Clients number their actions, so that a repeated message is not played twice. The number of an
+    action must be the game's current version plus 1. Actions with a lower number have already been
+    played, and are ignored without returning events. Actions with a higher number are rejected.
 
     Args:
         store: Provides best scores.
@@ -142,7 +142,7 @@ class OnlineGame:
         self.tracked = TrackedGame.from_saved(saved, fairness.draws_of(info.secret))
         self._is_drawn_here = not (saved.turns or is_finished) and self.tracked.category == "plain"
         self.session = Session(player=saved.player, game=self.tracked)
-        # A game has a record as soon as it is over, even if it can still be undone.
+        # A game has a record as soon as it is over, even if its last move can still be undone.
         without = "" if is_finished else saved.id
         bests = store.scores.bests(saved.rules, saved.owner, without=without)
         best = max((0, *(best for kind, best in bests.items() if kind != "computer")))
@@ -179,9 +179,9 @@ class OnlineGame:
         return POSITION if self.tracked.extra.get(_FROM_POSITION) else self.tracked.category
 
     def drawn(self) -> _Drawn | None:
-        """Return a copy for `finish`, or None if `finish` must verify the tiles.
+        """Return a copy of the game, or None if its tiles must be verified.
 
-        This process need not verify tiles that it has generated itself.
+        Tiles that this process has generated need no verification.
         """
         is_drawn = self._is_drawn_here and not self.tracked.offline
         return (self.tracked.copy(), self.info) if is_drawn else None
@@ -272,10 +272,14 @@ class OnlineGame:
             raise ActionRejected("gap", f"the game is already at action {self.version}")
 
     def take_offline(self, number: int, played: TrackedGame) -> None:
-        """Replace this game with its copy from `replay_offline`, unless this game has changed.
+        """Append turns that were played offline.
 
-        The tiles of offline turns cannot be verified, so the game does not count on any
-        leaderboard. It still counts in the player's own statistics.
+        The tiles of offline turns cannot be verified, so the game counts in the player's own
+        statistics, but not on leaderboards.
+
+        Args:
+            number: Number of the first turn.
+            played: A copy of the game with these turns, from `replay_offline`.
 
         Raises:
             ActionRejected: For the same reasons as `check_offline`, or if the game would become too
@@ -346,11 +350,11 @@ class OnlineGame:
             events += self.session.move(direction_of(code), millis)
             self.think_ms += millis
         self.clock = ThinkingClock(time.monotonic())
-        # This process has generated the tiles itself, so the result must match the stored change.
+        # Replaying draws the tiles from the secret, so the result must equal the stored turns.
         return tuple(events) if self.tracked.take_change() == change else None
 
     def has_same_turns(self, other: OnlineGame) -> bool:
-        """Whether another copy of the game has the same turns, undos, hints and other details."""
+        """Whether another copy of the game has the same revision, position, details and turns."""
         mine, its = self.tracked, other.tracked
         return (mine.revision, mine.position, mine.details, mine.codes) == (
             its.revision, its.position, its.details, its.codes,
@@ -413,7 +417,7 @@ class GameService:
         day: str | None = None,
         position: Board | None = None,
     ) -> OnlineGame:
-        """Start a game whose tiles a secret determines.
+        """Start a game with tiles drawn from a secret.
 
         The game can belong to a day's challenge, or start from a given position.
 
@@ -445,7 +449,7 @@ class GameService:
         """If the account has too many games, discard the oldest games without moves.
 
         Raises:
-            ActionRejected: If too few games can be discarded (``too_many``).
+            ActionRejected: If the account still has too many games (``too_many``).
         """
         excess = len(games) - MAX_OPEN_GAMES + 1
         if excess <= 0:
@@ -488,9 +492,9 @@ class GameService:
     def check_visible(self, game_id: str, account_id: str) -> None:
         """Reject access to other players' daily games until the secret of their day is revealed.
 
-        All players of a day get the same tiles. They could copy the moves of a visible game, or
-        predict tiles from its secret. The game and the secret therefore stay hidden until no game
-        of that day can count any more.
+        All players of a daily challenge get the same tiles, so a player could copy the moves of
+        another player's game, or predict the tiles from the secret. Both are hidden until the day's
+        games no longer count.
 
         Raises:
             ActionRejected: If the day's secret is still hidden (``sealed``).
@@ -568,18 +572,18 @@ class GameService:
     ) -> str | None:
         """Create the record of a finished game, verified against its secret.
 
-        A casual game is also kept for `UNDOABLE` after its end, so that its last move can be
-        undone.
+        A casual game is kept beside its record until its last move can no longer be undone,
+        `UNDOABLE` after its end.
 
         Args:
             game_id: The game.
-            drawn: The game, if this process has generated all tiles from the secret. By default,
-                the tiles are read from the store and verified.
-            is_stopped: Whether to end the game even if moves are possible, such as a battle whose
-                time is up.
+            drawn: Result of `OnlineGame.drawn`. By default, the game is read from the store and its
+                tiles are verified.
+            is_stopped: Whether to end a game that still has legal moves, for example when the time
+                of a battle is up.
 
         Returns:
-            The category of the record, or None if there is no game to finish.
+            The category of the new record, or None if no record was created.
 
         Raises:
             RecordError: If the game does not follow its rules and secret.
@@ -612,8 +616,8 @@ class GameService:
         """Finish games that are over but have no record.
 
         Returns:
-            Errors by game id. Games that cannot be verified are not tried again, but games that
-            the store could not save are.
+            Errors by game id. Games that cannot be verified are not tried again, unlike games that
+            failed because of the store.
         """
         bad = {}
         for game_id in self.store.online.orphans(spare=self._uncounted):
@@ -630,8 +634,8 @@ class GameService:
         """Delete expired data of games that are not open in a room.
 
         Guests are deleted with all of their data once their cookie has expired, or if they have no
-        games. Guests' games with very few moves and the leaderboards of past periods are deleted,
-        too. Finished casual games that can no longer be undone keep only their record.
+        games. Guests' games with very few moves and the leaderboards of past periods are also
+        deleted. For finished casual games that can no longer be undone, only the record is kept.
         """
         self.store.leaderboards.forget_periods()
         ages, today = (UNDOABLE, UNTOUCHED, LOST), utc_now()[:10]
@@ -654,7 +658,7 @@ def check_sealed(info: OnlineGameInfo, account_id: str) -> None:
 
 
 def dealt(rules: Rules, secret: str) -> Board:
-    """Return the start position that is drawn with a secret.
+    """Return the start position that a secret determines.
 
     Raises:
         ActionRejected: If no move is possible in the start position (``rules``).
@@ -681,8 +685,8 @@ def replay_offline(tracked: TrackedGame, text: str, category: str = "plain") -> 
     Args:
         tracked: The copy.
         text: The turns in record notation.
-        category: Category that the browser reports. Only the browser knows what help the player
-            used.
+        category: Category that the browser reports, because the server cannot know what help an
+            offline player used.
 
     Raises:
         ActionRejected: If a turn cannot be parsed or breaks the rules (``offline``).

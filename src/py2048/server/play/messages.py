@@ -61,7 +61,7 @@ def unsaved(error: StorageError) -> ActionRejected:
 
 
 def state_of(game: OnlineGame, *, mine: bool, autoplay: str | None) -> schema.StateMessage:
-    """Return the complete state of a game as a message to a page."""
+    """Return the message that tells a page the complete state of a game."""
     played = game.session.game
     opening = GameStarted(played.board, played.score, game.session.best, played.ply > 0)
     return schema.StateMessage(
@@ -93,7 +93,7 @@ def hint_answer(hint: Hint) -> schema.HintAnswer:
 
 
 def hint_message(game: OnlineGame, hint: Hint) -> schema.HintMessage:
-    """Return a hint as a message to a game's page."""
+    """Return the message that shows a hint on a game's page."""
     return schema.HintMessage(
         **_hint(hint), game=game.id, version=game.version, say=hints.describe_hint(hint),
         headline=hints.headline(hint), reason=hints.reason_of(hint),
@@ -193,7 +193,12 @@ def turn_info(turn: Turn, score: int, points: int, board: Board) -> schema.TurnI
 
 
 def line_info(turns: Iterable[Turn], fear: int | None) -> schema.LineInfo:
-    """Return a typical continuation of a game, in which the tile `fear` is at risk."""
+    """Return a typical continuation of a game.
+
+    Args:
+        turns: The turns of the continuation.
+        fear: Value of the tile at risk, if any.
+    """
     played = [
         schema.PlayedTurn(
             str(turn.direction), motions_info(turn.slide.motions), _tile(turn.spawn),

@@ -55,9 +55,9 @@ _FIRST_RETRY_S, _MAX_RETRY_S = 0.1, 5.0  # Delays between attempts to reload a g
 _UNENTERED_S = 1.0  # Time after which a loaded room is closed if no client enters it.
 
 LINGER_S = 60.0
-"""How long a program's room stays open after a request. The next request need not load the game."""
+"""How long a program's room stays open after a request."""
 
-_POLL_S = 2.0  # Polling interval for changes, because notices can be lost.
+_POLL_S = 2.0  # How often to poll for changes, in case notices are lost.
 
 TOO_SLOW, SIGN_IN = 1013, 1008  # close codes
 
@@ -116,7 +116,7 @@ class Client:
     def close(self, code: int) -> None:
         """Close the connection after sending the queued frames.
 
-        With `TOO_SLOW`, the queued frames are dropped.
+        If `code` is `TOO_SLOW`, the queued frames are dropped.
         """
         if self.close_code is None:
             self.close_code = code
@@ -129,8 +129,8 @@ class Client:
     async def run(self, send: Callable[[bytes], Awaitable[None]]) -> None:
         """Send queued frames until the client is closed.
 
-        If the client is too slow, the task that runs this method is cancelled, because sending the
-        current frame may never end.
+        `close` cancels the task that runs this method if the client is too slow, because sending
+        the current frame may never finish.
         """
         self._sender = asyncio.current_task()
         while (frame := await self.next()) is not None:
@@ -168,7 +168,7 @@ class _Frame(NamedTuple):
 
     Attributes:
         number: Position among the room's frames.
-        data: The encoded frame, by language of its receivers.
+        data: The encoded frame in the receivers' languages, keyed by language.
         client: The receiver, or None for a broadcast.
         since: When the frame was queued, from `time.perf_counter`.
     """
@@ -254,9 +254,9 @@ class Room:
             self._deliver([frame])
 
     def broadcast(self, events: Sequence[Event], client: Client | None = None) -> None:
-        """Send events to all clients. If there are no events, send the state to `client`.
+        """Send events to all clients, or the game's state to `client` if there are no events.
 
-        An illegal move that changed nothing is reported only to `client`.
+        Illegal moves that changed nothing are reported only to `client`.
         """
         if events:
             message = partial(messages.events_of, self.game, events, self.autoplayer)
@@ -278,13 +278,13 @@ class Room:
         of: str = "",
         chain: int | UnsetType = UNSET,
     ) -> None:
-        """Reject the last action of the given clients, by default of all clients.
+        """Reject the last action of the given clients, or of all clients by default.
 
         Args:
             why: Function that returns the reason for the rejection in the current language.
             clients: The receivers.
             of: Type of the rejected message.
-            chain: The chain that the action belonged to, if any.
+            chain: Id of the chain of actions that contained the rejected action, if any.
         """
         for client in clients or tuple(self.clients):
             self.send(partial(self._rejection, why, client.account, of, chain), client)
@@ -298,7 +298,7 @@ class Room:
         return messages.rejection(why(), of, state, chain)
 
     def state_for(self, account: str) -> schema.StateMessage:
-        """Return the state of the game as a message to an account."""
+        """Return the message that tells an account the state of the game."""
         mine = account == self.game.info.owner
         return messages.state_of(self.game, mine=mine, autoplay=self.autoplayer)
 
@@ -388,7 +388,7 @@ class Room:
         Args:
             error: Error of the last write, or None if another process has changed the game. A
                 failed write may still have reached the store, so unsent frames are kept until the
-                reloaded game shows whether it did.
+                game is reloaded.
         """
         if error is not None:
             self._rooms.note_fault(error, "a move could not be written")
@@ -430,8 +430,8 @@ class Room:
         self, game: OnlineGame, error: StorageError | None, unconfirmed: Sequence[_Frame]
     ) -> None:
         """Replace the game with the reloaded game, and notify all clients."""
-        # If the player's last action is missing from the record, reject it. The new state alone
-        # would not tell the client that the action was lost.
+        # If the player's last action is missing from the record, reject it, because clients cannot
+        # see from the new state alone that an action was lost.
         is_undone = game.is_finished and game.version < self.game.version
         if error is not None and game.has_same_turns(self.game):
             self._deliver(unconfirmed)  # the write succeeded after all
@@ -502,11 +502,11 @@ class Rooms:
     # Entering and leaving
 
     def room_of(self, game: OnlineGame) -> Room:
-        """Return the room of a game. If no room is open, open one with this copy of the game."""
+        """Return the game's room, which is opened if necessary."""
         return self.open.setdefault(game.id, Room(self, game))
 
     async def find(self, game_id: str, caller: Caller) -> Room:
-        """Return the room of a game, and load the game if necessary.
+        """Return a game's room, loading the game if necessary.
 
         Args:
             game_id: The game.
@@ -524,7 +524,7 @@ class Rooms:
         return await asyncio.shield(self._opening[game_id])
 
     async def find_own(self, game_id: str, caller: Caller) -> Room:
-        """Return a room like `find`, but only for the caller's own game.
+        """Return the room of one of the caller's own games, loading the game if necessary.
 
         Raises:
             ActionRejected: If the game is another player's (``not_yours`` or ``sealed``).
@@ -662,8 +662,9 @@ class Rooms:
         listening = self.start(self.notices.run(self._on_notice))
         while not listening.done():
             await asyncio.sleep(_POLL_S)
-            # As long as notices arrive, a room is not polled if its player is connected to this
-            # process. If a notice is lost, the server rejects the player's next move.
+            # While notices work, poll only rooms whose player is connected to another process. If
+            # the player is connected to this process, a lost notice shows when the next move is
+            # rejected.
             wanted = [
                 game_id
                 for game_id, room in self.open.items()
@@ -675,8 +676,8 @@ class Rooms:
                 self.note_fault(error, "other processes cannot be followed")
                 continue
             for game_id in filter(self.open.__contains__, wanted):
-                # The store has no revision of a finished game. Its record is treated as the next
-                # revision.
+                # A finished game has no revision in the store. Requesting the revision after the
+                # current one loads the game's record.
                 self._sync_soon(game_id, now.get(game_id, self.open[game_id].game.version + 1))
 
     def _on_notice(self, revisions: Mapping[str, int]) -> None:
@@ -717,7 +718,7 @@ class Rooms:
             return
         room.end_autoplay()  # the player is active in the other process
         events = game.apply(change) if change is not None else None
-        if events is None:  # The game had an undo, was finished, or was deleted.
+        if events is None:  # A turn was undone, or the game was finished or deleted.
             room.reload()
         else:
             room.broadcast(events)

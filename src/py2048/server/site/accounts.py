@@ -378,8 +378,8 @@ def checked_name(text: str) -> str:
 MIN_PASSWORD, MAX_PASSWORD = 8, 128
 MIN_GUESSES = 10**8  # zxcvbn's score 3 of 4
 
-# Only the start of a long password is checked, because zxcvbn's running time grows exponentially
-# with the number of substituted letters. A password of 32 characters takes about a second.
+# Only the start of a long password is checked. zxcvbn's running time grows exponentially with the
+# number of substituted letters, and reaches about a second for 32 characters.
 _MAX_ESTIMATED = 24
 
 _GAME_WORDS = ("2048", "py2048")
@@ -387,7 +387,7 @@ _zxcvbn_lock = threading.Lock()  # zxcvbn keeps the user's words in a global var
 
 
 def check_password(password: str, name: str) -> None:
-    """Raise an error if a password is weak. The check may take a tenth of a second.
+    """Raise an error if a password is weak. This may take a tenth of a second.
 
     Args:
         password: The password.

@@ -32,7 +32,7 @@ from py2048.server.schema import checked_game_id
 _log = logging.getLogger("py2048.web")
 
 _LAST_USE_PRECISION = timedelta(hours=1)  # A session's last use is saved at most this often.
-_SESSION_CHECK_S = 15.0  # Interval of checks for sessions that other processes have ended.
+_SESSION_CHECK_S = 15.0  # How often to check for sessions that other processes have ended.
 TOKEN_TTL_S = 15.0  # A token that another process revokes stays valid for this time.
 BEARER_ONLY = {"www-authenticate": "Bearer"}
 """Response headers for requests without a valid token."""
@@ -298,9 +298,11 @@ class Cookies:
         self._secure = secure
 
     def read(self, header: str | None) -> tuple[str, Mark, bool] | None:
-        """Return the account and `Mark` in a cookie, and whether to renew the cookie.
+        """Read a session cookie.
 
-        Returns None if the cookie is missing or invalid.
+        Returns:
+            The account, the `Mark`, and whether the cookie should be renewed, or None if the cookie
+            is missing or invalid.
         """
         match _load(self._sessions, header, NAME):
             case [str(account), (int() | str()) as mark], datetime() as signed:
@@ -316,7 +318,7 @@ class Cookies:
         return self._device_owners(header).get(account)
 
     def write_device(self, header: str | None, account: str) -> str:
-        """Return the ``Set-Cookie`` header that identifies a browser known to the account."""
+        """Return the ``Set-Cookie`` header that marks the browser as known to the account."""
         owners = self._device_owners(header)
         owners[account] = owners.pop(account, secrets.token_hex(8))
         latest = dict(list(owners.items())[-_MAX_DEVICE_OWNERS:])

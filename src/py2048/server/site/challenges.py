@@ -199,7 +199,7 @@ def _today(games: GameService, account: str, rules: Rules, day: date) -> Values:
 
 
 def today_panel(games: GameService, account: str, rules: Rules, day: date) -> Values:
-    """Return a day's results and puzzle, and an account's statistics for the rules."""
+    """Return a day's results and puzzle, and an account's statistics for these rules."""
     mine = games.store.online.daily(account, str(day))
     shown: Values = {
         "mine": mine and pages.row_of(games, mine.game_id),
@@ -288,7 +288,7 @@ def streak_of(games: GameService, account: str, today: date) -> Streak:
 
 
 def _puzzle_page(games: GameService, owner: str, fields: Mapping[str, str]) -> Values:
-    """Return a puzzle's template values, with the solution if `fields` contain an answer."""
+    """Return a puzzle's template values, including the solution if it was answered."""
     puzzle, played = _puzzle_and_answer(fields)
     shown = {"puzzle": puzzle, "rules": rules_info(str(puzzle.rules)), "board": puzzle.board.rows}
     book = _book(games, owner)

@@ -82,7 +82,7 @@ async def request_review(site: Site, request: UserRequest) -> Response:
 
 
 async def show_result(site: Site, request: UserRequest) -> Response:
-    """Show the result of the user's own game. A POST request also requests the game's review."""
+    """Show the result of the user's own game. A POST request also starts a review of the game."""
     game, account, rejected = await site.visible_game(request), request.user.account, ""
     if request.method == "POST":
         try:
@@ -103,7 +103,10 @@ async def show_race(site: Site, request: UserRequest) -> Response:
 
 
 async def _played(site: Site, request: UserRequest, game: str) -> Session:
-    """Return a game's session. Its best times exclude a game that is still in progress."""
+    """Return a game's session.
+
+    The best times in the session exclude those of this game until it has ended.
+    """
     room = site.backend.rooms.open.get(game)
     online = room.game if room else await site.write("open", request.caller, GameService.load, game)
     return online.session
@@ -423,8 +426,8 @@ def picture(card: ShareCard, board: Board) -> bytes:
 def checkpoints_of(_game: str, _turns: str, _stride: int) -> dict[int, tuple[int, Board, int]]:
     """Return a game's cache of replay checkpoints. Threads share the cache.
 
-    The key of a checkpoint is its turn divided by the stride. Its value consists of the next turn's
-    offset in the record's text, the board and the score.
+    Maps the turn divided by the stride to a checkpoint: the offset of the next turn in the record's
+    text, the board, and the score.
     """
     return {}
 

@@ -60,7 +60,7 @@ ValuesOf = Callable[..., Values]
 """Function that returns template values, given the game service and other arguments."""
 
 Boards = dict[str, Rows | None]
-"""Last boards by the ids of games; None if a game cannot be replayed."""
+"""Maps game ids to the last board, or to None if the game cannot be replayed."""
 
 _TEMPLATES = Path(__file__).parents[1] / "templates"
 NETWORKS = {
@@ -331,7 +331,7 @@ class Site:
     ) -> Markup:
         """Render a part of a page in a worker process, cached by template and arguments.
 
-        Parts with the door ``plots`` are cached for longer.
+        Plots are cached for longer than leaderboards.
         """
         compute = partial(self.read, door, request.caller, rendered, template, {}, call, *args)
         cache = self.plots if door == "plots" else self.leaderboards

@@ -70,7 +70,7 @@ _LEARNING_RATE = 0.1
 
 TIMEOUT_S = 600.0
 _LEASE = timedelta(seconds=20)  # Other processes can take over claims older than this.
-_POLL_S = 5.0  # Interval of polling for requests from other processes.
+_POLL_S = 5.0  # How often to check for requests from other processes.
 _RENEWAL_S = 0.5
 _MAX_ATTEMPTS = 3
 _SIGNIFICANT_DIGITS = 6
@@ -111,7 +111,7 @@ def _enqueue(games: GameService, game_id: str, version: str, turn: float) -> boo
         games: The game service.
         game_id: The game.
         version: Version of the review.
-        turn: Sort key in the queue, as Unix time.
+        turn: Unix time that determines the review's place in the queue.
     """
     ahead_s = turn - time.time() - MAX_AHEAD_S
     if ahead_s > 0 or games.store.reviews.pending() >= MAX_PENDING:
@@ -202,7 +202,7 @@ Reviewer = Callable[[str, str, Callable[[int], None]], dict[str, object]]
 
 
 class ReviewQueue:
-    """Accepts requests for reviews. Reviews are computed by threads, each in a separate process.
+    """Accepts requests for reviews, and computes each review in a separate process.
 
     Args:
         settings: How the server is run.
@@ -234,8 +234,7 @@ class ReviewQueue:
         Players can also request a review of their own game while its last move can still be undone.
         Until the game has a record, pages show only the review's summary.
 
-        The queue is ordered by virtual clocks, one per address, as in `FairQueue`. Each request
-        advances the clock of its address.
+        The queue is ordered by virtual clocks, one per address, as in `FairQueue`.
 
         Args:
             game_id: The game.

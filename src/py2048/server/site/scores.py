@@ -132,7 +132,7 @@ def live_games(games: GameService, found: Sequence[OpenGame], boards: Boards) ->
 def own_place(games: GameService, user: User, lists: Markup, tile: str, *wanted: str) -> Values:
     """Return a leaderboard's lists, with the user's own game marked.
 
-    If the lists do not contain the game, return its row separately.
+    If the user's game is not on the lists, it is returned as a separate row.
 
     Args:
         games: The game service.
