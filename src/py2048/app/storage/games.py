@@ -85,8 +85,9 @@ class SavedGames(Repository):
 
         Args:
             owner: Owner of the games.
-            finished: False selects games that are not over. True selects finished games whose
-                process exited before saving the record. None selects both.
+            finished: Whether to select finished games (True), unfinished games (False) or both
+                (None). Finished games are stored here while their last move can be undone, or if
+                their process exited before saving the record.
             rules: Restricts the result to games under these rules.
             limit: Maximum number of games.
             with_turns: Whether to load the turns. Long games have thousands of turns.

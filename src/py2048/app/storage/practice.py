@@ -113,7 +113,7 @@ class PuzzleAnswers(Repository):
     ) -> bool:
         """Save a first answer and the puzzle's new rating.
 
-        Answering again only updates the time of the last answer.
+        Later answers to the same puzzle only update the time of the last answer.
 
         Args:
             answer: The answer.
