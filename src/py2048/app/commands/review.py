@@ -192,7 +192,7 @@ def level_of(rules: Rules, text: str) -> Level | None:
 
 
 def _review_data(review: Review) -> dict[str, Any]:
-    """Convert a review to JSON values and add each reason as text."""
+    """Convert a review to JSON values, which include a text for each reason."""
     data = review.to_json()
     for move, values in zip(review.moves, data["moves"], strict=True):
         add_text(move, values)

@@ -189,7 +189,7 @@ class Presenter:
         text_of: Function that returns the message for an event, in a length that suits the screen.
 
     Attributes:
-        is_animated: Whether tiles slide instead of jump.
+        is_animated: Whether tiles slide instead of jumping.
         is_racing: Whether the player's times to milestones are shown.
         note: Text about the computer player that is thinking or playing, or an empty string.
         interval_s: Seconds between autoplay moves, or `None` if autoplay is off.
@@ -467,7 +467,7 @@ class ScreenController:
         )
 
     def _set_language(self, code: str) -> None:
-        """Change the language. Displayed text keeps the old language until the next start."""
+        """Change the language. Text that is already on the screen changes at the next start."""
         set_language(code)
         self.presenter.remember("language", code)
         self.screen.say(_("All texts will be in English from the next start."))
@@ -584,7 +584,7 @@ class PlayerCommands:
         )
 
     def _receive_hint(self, player: str, result: Hint | Compiling | Failure) -> None:
-        """Show the compiler's progress or a hint, unless the hint is stale."""
+        """Show a hint, the compiler's progress or an error. Stale hints are ignored."""
         match result:
             case Failure(reason):
                 self._show_note("")
@@ -691,8 +691,8 @@ class GameCommands:
 
     Attributes:
         more_rules: Additional buttons for the dialog that lists the rules.
-        open_pasted: Function that opens a pasted game. By default, the player continues the pasted
-            game.
+        open_pasted: Function that opens a pasted game. The default continues the game from its last
+            position.
     """
 
     def __init__(self, presenter: Presenter, stop: Callable[[], object]) -> None:

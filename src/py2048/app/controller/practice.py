@@ -55,7 +55,7 @@ class Feedback:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A position that asks the player for a move.
+    """A position in which the player is asked for a move.
 
     Attributes:
         title: Heading above the board.

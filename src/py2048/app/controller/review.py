@@ -1,4 +1,4 @@
-"""The review of a game, prepared for a screen.
+"""The content of a review screen.
 
 `GameReview` holds the judged moves and the selected move. It also prepares sentences, labels and a
 graph, so screens only contain drawing code.
@@ -52,7 +52,8 @@ class GraphColumn(NamedTuple):
         height: Height of the column in pixels or cells, or 0 if none of its moves has been judged
             yet.
         grade: Grade of the worst mistake in this column, or None if there is none.
-        next_height: Height of the line for the second goal, or 0 if the review has no goals.
+        next_height: Height of the line that shows the chance of the second goal, or 0 if the
+            review has no goals.
     """
 
     height: int
@@ -156,7 +157,7 @@ def grade_colour(grade: Grade, look: Look) -> str:
 
 
 class GameReview:
-    """A review that is in progress or complete, with one selected move.
+    """A review in progress or a complete review, with a selected move.
 
     Args:
         record: The game to review.
@@ -366,7 +367,7 @@ class GameReview:
     # Show me
 
     def _show_me(self) -> None:
-        """Animate how the game typically continues after the best and the played move."""
+        """Animate typical continuations after the best move and the played move."""
         self._leave_move()
         if self.move:
             self._has_navigated = True
@@ -554,8 +555,8 @@ class GameReview:
     def graph(self, width: int, height: int) -> list[GraphColumn]:
         """Return a graph of the best move's value over the game.
 
-        Probabilities are drawn on a scale from 0 to 1. Points are scaled to the range of values in
-        this game.
+        The vertical axis runs from 0 to 1 for probabilities, and from the lowest to the highest
+        value for points.
 
         Args:
             width: Number of columns for the whole game.

@@ -378,7 +378,7 @@ class PracticeWindow(Dialog):
 
 
 REPLAY_SPEEDS = SPEEDS[:-1]
-"""Replay speeds in turns per second. Full speed, which has no animation, is omitted."""
+"""Replay speeds in turns per second. The maximum is omitted because it has no animation."""
 
 
 class ReplayWindow(Dialog):
@@ -389,7 +389,7 @@ class ReplayWindow(Dialog):
         record: The game.
         play_from: Function that starts a game from the position after a given number of turns.
         review: Function that opens the review of the game.
-        is_animated: Whether tiles slide instead of jump.
+        is_animated: Whether tiles slide instead of jumping.
 
     Raises:
         RecordError: If a turn breaks the record's rules.
@@ -447,7 +447,7 @@ class ReplayWindow(Dialog):
     # Navigation
 
     def go(self, name: str) -> None:
-        """Perform one of the `REVIEW_ACTIONS`. Actions that need a review are ignored."""
+        """Perform one of the `REVIEW_ACTIONS`, unless the action needs a review."""
         index, last = self.replay.index, len(self.replay)
         jumps = {"page_back": index - PAGE, "page_forward": index + PAGE, "first": 0, "last": last}
         if name in jumps:

@@ -19,7 +19,7 @@ from py2048.presentation.board_image import encode, glyph, rounded
 from py2048.presentation.themes import RADIUS, TYPE, Theme, mixed
 
 FAMILIES = ("Inter", "Segoe UI Variable Text", "Cantarell", "Noto Sans")
-"""Font families in order of preference. If no family is installed, Tk's default font is used."""
+"""Font families in order of preference. The fallback is Tk's default font."""
 
 FONTS = {name: (pixels, weight >= 600) for name, (pixels, _height, weight) in TYPE.items()} | {
     "tiny": (9, True),
@@ -95,7 +95,7 @@ class Look:
             paint()
 
     def _register(self, name: str, paint: Callable[[], object]) -> str:
-        """Call `paint` now and after theme changes, once per name. Return `name`."""
+        """Run `paint` now and after each theme change, unless `name` is known. Return `name`."""
         if name not in self._paint_functions:
             self._paint_functions[name] = paint
             paint()
@@ -222,8 +222,8 @@ class Text(ttk.Label):
     Args:
         parent: The parent widget.
         text: The text.
-        kind: Name of a font in `FONTS`. With `fit="line"`, several names separated by spaces are
-            tried in order until the text fits.
+        kind: Name of a font in `FONTS`. With `fit="line"`, several names can be given, separated by
+            spaces. The first font in which the text fits is used.
         colour: Name of the text colour in the theme.
         background: Name of the background colour in the theme.
         fit: "wrap" to wrap lines, "line" to truncate to one line, or "" to keep the natural size.

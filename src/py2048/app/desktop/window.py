@@ -26,12 +26,11 @@ MIN_WIDTH, MIN_HEIGHT = 320, 300
 STRIP_WIDTH, NARROW_WIDTH, MIN_COLUMN_WIDTH = 280, 480, 304
 """Widths of the strip that contains the scores and buttons.
 
-A strip beside the board is `STRIP_WIDTH` wide. A strip above the board is at least
-`MIN_COLUMN_WIDTH` wide. Strips narrower than `NARROW_WIDTH` have a compact layout.
+`STRIP_WIDTH` is the width beside the board, and `MIN_COLUMN_WIDTH` the minimum width above the
+board. Strips narrower than `NARROW_WIDTH` have a compact layout.
 """
 
 MIN_SCORE_WIDTH, MAX_RESULT_WIDTH = 124, 460
-"""Minimum width of a score, and maximum width of the result overlay."""
 
 TOOLS = (
     ("undo", N_("Undo"), "undo"),
@@ -43,7 +42,7 @@ TOOLS = (
 """Actions, labels and icons of the toolbar buttons."""
 
 BUTTON_FITS: Any = (15, "left", 10, 12), (13, "left", 8, 8), (13, "text", 6, 10), (11, "text", 2, 7)
-"""Font size, icon position and padding of buttons. The first combination that fits is used."""
+"""Font size, icon position and padding of toolbar buttons, tried in order until they fit."""
 
 
 def text_unit(height: float, scale: float) -> float:
@@ -68,7 +67,7 @@ class MainWindow:
 
     Attributes:
         look: The styles.
-        result: The result for the overlay, even before the overlay appears.
+        result: The game's result, which is set before the overlay appears.
     """
 
     def __init__(
@@ -228,7 +227,7 @@ class MainWindow:
             self._place_panel()
 
     def _place_panel(self) -> None:
-        """Place the result over the board. If the board is too small, cover the whole window."""
+        """Place the result over the board or, if the board is too small, over the window."""
         panel, board, look = self.panel, self.board, self.look
         if not panel or not board.cells:
             return
@@ -294,7 +293,7 @@ class ScoreHeader(ttk.Frame):
         self._show_line()
 
     def show_coach(self, facts: tuple[str, ...]) -> None:
-        """Show the coach's facts, or facts about the game if `facts` is empty."""
+        """Show facts from the coach or, if there are none, facts about the game."""
         self._coach = facts
         self._show_line()
 
@@ -351,7 +350,7 @@ class NoticeBar(ttk.Frame):
         return "\n".join(filter(None, (self._unsaved, self._warning)))
 
     def show(self, *, warning: str | None = None, unsaved: str | None = None) -> None:
-        """Set the warning or the message about unsaved changes. Empty strings clear them."""
+        """Set the warning, the reason why changes are not saved, or both. "" clears a text."""
         self._warning = self._warning if warning is None else warning
         self._unsaved = self._unsaved if unsaved is None else unsaved
         self.label.show(self.text)

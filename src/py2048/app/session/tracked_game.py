@@ -20,7 +20,7 @@ from py2048.presentation.events import Moved, Undone
 from py2048.review.milestones import is_milestone
 
 HUMAN_CATEGORIES = ("plain", "assisted")
-"""Categories of games played by people. Games in other categories cannot set a best score."""
+"""Score categories of games played by people. Only these games can set a best score."""
 
 
 @dataclass
@@ -88,7 +88,7 @@ class TrackedGame:
         Args:
             saved: The stored game.
             draws: Source of new tiles. Defaults to a generator with the game's seed.
-            draw_again: Whether to check the saved tiles by generating them again.
+            draw_again: Whether to draw the tiles again instead of restoring the saved tiles.
 
         Raises:
             StorageError: If the saved turns break the saved rules.
@@ -137,7 +137,7 @@ class TrackedGame:
 
     @property
     def details(self) -> tuple[int, int, bool, bool]:
-        """Values that decide the score category: ``(undos, hints, computer, offline)``."""
+        """The facts ``(undos, hints, computer, offline)``, which affect the score category."""
         return self.undos, self.hints, self.computer, self.offline
 
     @property

@@ -34,7 +34,7 @@ ARROWS = {Direction.UP: "↑", Direction.DOWN: "↓", Direction.LEFT: "←", Dir
 GAIN_S = MOTION_MS["rise"] / 1000
 
 ROWS_PER_DIGIT_SIZE = 24
-"""Number of panel rows after which the large digits grow by one size."""
+"""A panel with twice this many rows has digits of twice the size, and so on."""
 
 MIN_COLUMNS_BELOW = 38
 """Minimum width of a panel below the board."""
@@ -50,7 +50,7 @@ class PanelSection(NamedTuple):
 
     Attributes:
         priority: Sections with the highest priority numbers are omitted first.
-        rows: Height, which does not depend on the content, so that the sections below never move.
+        rows: Fixed height in rows, so that the sections below never move.
         lines: Content, at most `rows` lines.
     """
 
@@ -65,7 +65,7 @@ class GameView(Container):
     Attributes:
         board: The board.
         arrangement: Current position of the panel.
-        grid: Current grid of the board, or `None` if the board does not fit.
+        grid: Current layout of the board, or `None` if the board does not fit.
         status: The displayed scores and facts.
         hint: The current hint, if any.
         note: The current message.
@@ -279,7 +279,7 @@ class GameView(Container):
         return PanelSection(priority, len(lines), lines)
 
     def _next_section(self, width: int) -> PanelSection:
-        """Return the section with the next larger tile, and a progress bar for the tile sum."""
+        """Return the section with the next tile to reach and a progress bar."""
         shown = self.board.board
         if shown is None or not shown.max_tile:
             return PanelSection(5, 2, [])
@@ -481,7 +481,7 @@ FOOTER = (
 
 
 def key_label(action: UserAction) -> str:
-    """Return the keys of an action in lower case, except for function keys."""
+    """Return the label of an action's keys, in lower case except for function keys."""
     return action.shown if action.shown[1:].isdigit() else action.shown.lower()
 
 

@@ -36,7 +36,7 @@ from py2048.presentation.words import level_name
 if TYPE_CHECKING:
     from py2048.engine.jit.progress import Compiling
 
-# Compiler progress: seconds before the first line, between lines, and between polls.
+# Seconds before the compiler's progress is first reported, between reports, and between polls.
 PROGRESS_DELAY_S, PROGRESS_PERIOD_S, POLL_PERIOD_S = 1.0, 5.0, 0.1
 
 HELP = (
@@ -72,7 +72,7 @@ class PlainTextGame:
         self._session = session
         self._write = write
         self._preferred_player = player
-        # The action after the answer "yes", and the text to write after "no".
+        # The open yes-no question: the action for "yes", and the reply to "no".
         self._question: tuple[Callable[[], object], str] | None = None
         self._hint_thread: Thread | None = None
         self._coach = Coach(session, self, JobRunner())
@@ -97,7 +97,7 @@ class PlainTextGame:
         }
 
     def begin(self, start: Start | None = None) -> None:
-        """Start or resume a game, or describe the session's game if there is one."""
+        """Describe the session's game. If there is none, start or resume a game."""
         self._write(_("2048. Type help for the commands."))
         self.show(opening(self._session, start))
         self.show(self._session.check_saving())
@@ -238,7 +238,7 @@ class PlainTextGame:
         answers = advise(session.snapshot(), session.get_player(player), level)
         hint = next(answers)
         assert isinstance(hint, Hint)
-        if not hint.instead_of:  # The last hint of a compiled player includes chances.
+        if not hint.instead_of:  # The player is compiled, and its last hint includes chances.
             hint = [hint, *(each for each in answers if isinstance(each, Hint))][-1]
         self.show(self._session.show_hint(hint))
         if hint.instead_of and not (self._hint_thread and self._hint_thread.is_alive()):

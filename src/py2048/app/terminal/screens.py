@@ -99,7 +99,7 @@ class Choices(OptionList):
     ]
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """Return the height for a width of at least 1, because Textual cannot wrap to 0 columns."""
+        """Return the height for at least one text column. Textual cannot wrap to 0 columns."""
         padding = self.get_component_styles("option-list--option").padding.width
         return super().get_content_height(container, viewport, max(width, padding + 1))
 
@@ -122,7 +122,7 @@ class ListScreen(ModalDialog):
     def __init__(self, request: ListRequest) -> None:
         super().__init__()
         self._request = request
-        # Keys may arrive while the list is not mounted, so the list must exist from the start.
+        # Create the list now, because keys may be pressed before it is mounted.
         more = (Choice(title, title) for title, _ in request.more)
         self._list = Choices(*(_option(choice) for choice in (*request.choices, *more)))
         self._fault = Static("", classes="fault", markup=False)
@@ -167,7 +167,7 @@ class ListScreen(ModalDialog):
 
 
 class MoreScreen(ModalDialog):
-    """A list of all actions to choose from, and of the keys on other screens.
+    """A menu of all actions, followed by the keys of the other screens.
 
     Args:
         do: Performs an action by name.
@@ -297,8 +297,8 @@ class BoardScreen(ModalDialog):
     def move_lines(self, rows: list[DirectionRow]) -> list[str]:
         """Return markup that lists the directions with their losses, best first.
 
-        Narrow screens show two directions per line, and no bars. The best and the played direction
-        come first.
+        On narrow screens, each line contains two directions without bars, and the best and the
+        played direction are listed first.
         """
         if self.is_narrow:
             ranked = sorted(rows, key=lambda row: not (row.is_best or row.is_played))
@@ -520,7 +520,7 @@ class PracticeScreen(BoardScreen):
         self.lay_out(self.app.size)
 
     def on_terminal_board_gesture(self, event: TerminalBoard.Gesture) -> None:
-        """Answer with the direction of a mouse gesture."""
+        """Answer the prompt with the direction of a mouse gesture."""
         event.stop()
         self.action_go(str(event.direction))
 
