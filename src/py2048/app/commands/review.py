@@ -165,7 +165,7 @@ def _reviewed(file: Path, chosen: tuple[str, str], *, quiet: bool) -> tuple[Revi
 
 
 def _judge_of(record: Record, spec: str, level: str) -> Judge:
-    """Return the judge for a record: perfect play under rules without levels."""
+    """Return the judge for a record. Rules without levels fall back to perfect play."""
     from py2048.review import judge_for
     from py2048.review.coaching import LevelJudge, why_not
 

@@ -1013,7 +1013,7 @@ def is_written(path: Path) -> bool:
 
 
 def pasted_record(text: str, board_error: BoardError) -> Record:
-    """Parse pasted text that is not a board as a record.
+    """Parse pasted text as a record, after it could not be parsed as a board.
 
     Raises:
         RecordError: If there are several games, or the game is damaged.
@@ -1059,7 +1059,7 @@ def fault_of(action: Callable[..., object], *args: object) -> str:
 
 
 def opening(session: Session, start: Start | None = None) -> Iterable[Event]:
-    """Return the events that show a session's game on a newly opened screen.
+    """Return the events that show the session's game on a new screen.
 
     If the session has no game yet, `start` is called. By default, the last unfinished game is
     resumed, or a new game starts. If the store cannot be read, the events contain a warning and a

@@ -55,7 +55,7 @@ class Feedback:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A position in which the player is asked for a move.
+    """A practice position, for which the player chooses a move.
 
     Attributes:
         title: Heading above the board.

@@ -131,7 +131,7 @@ def verdict_of(move: MoveReview) -> str:
 
 
 def why_of(move: MoveReview) -> str:
-    """Return the reason for a mistake or, if unknown, its cost. Return "" if neither is known."""
+    """Explain a mistake by its reason or its cost. Return "" if neither is known."""
     cost = words.outcome_text(move, [move.best, move.played]) if move.goal else ""
     return words.reason_text(move) or cost
 
@@ -157,7 +157,7 @@ def grade_colour(grade: Grade, look: Look) -> str:
 
 
 class GameReview:
-    """A review in progress or a complete review, with a selected move.
+    """A review, in progress or complete, and its selected move.
 
     Args:
         record: The game to review.

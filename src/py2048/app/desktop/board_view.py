@@ -243,7 +243,7 @@ class CanvasBoard(tk.Canvas):
         Args:
             best: The best direction.
             played: The direction played, if any.
-            chances: Chance of each direction, from 0 to 1, which sets the length of its mark.
+            chances: Chance of each direction, from 0 to 1, shown as the length of its mark.
         """
         self._marks = {each: ("muted", chance) for each, chance in chances.items()}
         if played:

@@ -34,7 +34,7 @@ READ_TIMEOUT_S = 2.0
 CLOSE_TIMEOUT_S = 3.0
 RETRY_S = 0.5
 
-# A finished game may be open in another window until it has been unchanged for this long.
+# Finished games that changed more recently may still be open in another window.
 ORPHAN_MIN_AGE = timedelta(minutes=10)
 
 FORKED = (

@@ -19,7 +19,7 @@ ME = "me"
 LEVEL_SETTING = "level"
 
 MAX_ABANDONED = 5
-"""Maximum number of unfinished games that count for the level. Each game must be replayed."""
+"""Maximum number of unfinished games used to fit a level. Replaying a game takes time."""
 
 
 def find_level(

@@ -28,7 +28,7 @@ REACH = 300
 the stronger side wins 85 % of the time.
 """
 LEVEL_SOURCE = "level"
-"""First word of ``level NAME``, the `source` of a mistake that was judged at a skill level."""
+"""Prefix of `source` for mistakes judged at a skill level, as in ``level casual``."""
 
 MAX_MISTAKES_PER_GAME = 20
 

@@ -46,8 +46,8 @@ def hint_player(rules: Rules, board: Board | None = None) -> str:
 
     Args:
         rules: Rules of the game.
-        board: The board for the hint, by default a start position. Perfect play is chosen only if a
-            fast table lookup can find the board.
+        board: The board for the hint, by default a start position. The perfect player is chosen only
+            if a fast table lookup gives the best move.
     """
     if rules.shape not in PERFECT_SUMS:
         return HINT_PLAYER
@@ -71,7 +71,8 @@ class Session:
 
     Methods return a sequence of `py2048.presentation.events` and pass each change to autosave. If
     the store fails, play continues, and a `StorageFailed` or `SavingChanged` event reports the
-    failure. If a method returns something else, its events are added to the next sequence.
+    failure. If a method returns another value, its events are queued and returned by the next
+    method that returns events.
 
     Args:
         autosave: Saves games, records, scores and settings. By default, nothing is saved, and
@@ -150,8 +151,8 @@ class Session:
     ) -> tuple[Event, ...]:
         """Start a new game, by default under the current rules.
 
-        The previous game is kept: a finished game becomes a record, and an unfinished game stays in
-        the `saved_games`.
+        If the previous game is finished, it becomes a record. Otherwise, it is kept in
+        `saved_games`.
 
         Raises:
             SeedError: If `seed` is invalid.
@@ -494,8 +495,8 @@ class Session:
     def race(self) -> list[Milestone]:
         """Return the current game's milestones, with the player's best times before this game.
 
-        The best times are loaded on the first call in each game. If that call comes late, they may
-        include times from the current game.
+        The best times are loaded on the first call in each game. If they are loaded late in a game,
+        they may include times from that game.
         """
         if self.paces is None:
             text, none = self._rules_text, dict[int, Pace]()

@@ -39,7 +39,7 @@ class TrackedGame:
         id: Id in the store.
         revision: Incremented by every turn, undo, redo and hint.
         extra: Additional data saved on behalf of the caller.
-        last_turn_time: Start of the next turn's thinking time, as returned by `time.monotonic`.
+        last_turn_time: Start of the current thinking time, as returned by `time.monotonic`.
     """
 
     game: Game
@@ -137,7 +137,7 @@ class TrackedGame:
 
     @property
     def details(self) -> tuple[int, int, bool, bool]:
-        """The facts ``(undos, hints, computer, offline)``, which affect the score category."""
+        """The facts that affect the score category: ``(undos, hints, computer, offline)``."""
         return self.undos, self.hints, self.computer, self.offline
 
     @property

@@ -172,7 +172,7 @@ class Accounts(Repository):
             return _bots(connection, person)
 
     def live_guests(self, guests: Collection[str]) -> set[str]:
-        """Return the given guests that have neither taken a name nor logged out.
+        """Return the given guests who have neither taken a name nor logged out.
 
         Unknown ids are included, because guests are not stored before their first game.
         """

@@ -137,8 +137,8 @@ def _make_folder(folder: Path) -> None:
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    # A transaction that writes takes the write lock immediately. If it read first, SQLite might
-    # reject its first write instead of waiting for the lock.
+    # Take the write lock at the start of a write transaction. Otherwise, SQLite might reject the
+    # first write after a read instead of waiting for the lock.
     writes = connection.get_execution_options().get(WRITES)
     connection.connection.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
 
@@ -371,7 +371,7 @@ _ERROR_TEXTS = {
     "forbidden": "{name} denies access ({why}); ask its administrator for permission",
     "unreachable": "cannot reach {name} ({why}); start the database server or correct"
     " PY2048_DATABASE_URL",
-    # Errors of a single operation, after which the store still works.
+    # Errors that affect a single operation, not the whole store.
     "value": "{name} cannot store this value ({why}); nothing was changed",
     "": "{name} reports: {why}; nothing was changed",
 }

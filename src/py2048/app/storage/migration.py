@@ -124,7 +124,7 @@ def _use_write_ahead_log(engine: Engine) -> None:
     function therefore retries.
     """
     deadline = time.monotonic() + TIMEOUT_S
-    # Close the cursor, because PRAGMA statements count as writes and would block commits.
+    # PRAGMA statements count as writes, so a cursor left open would block commits.
     with closing(engine.raw_connection()) as raw, closing(raw.cursor()) as cursor:
         while cursor.execute("PRAGMA journal_mode").fetchone()[0] not in ("wal", "memory"):
             try:

@@ -22,7 +22,7 @@ from py2048.review.milestones import Pace
 
 COUNTED = "owner", "rules", "category", "score", "max_tile", "plies"
 
-MAX_TIMES = 1000  # maximum number of times read for the ranking of a tile
+MAX_TIMES = 1000  # number of best times from which a tile's ranking is built
 
 _PRECISION_BITS = 5
 _KEY = tuple(column.name for column in summaries.primary_key)

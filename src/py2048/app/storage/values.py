@@ -125,7 +125,7 @@ class Career:
 
     Attributes:
         scores: Number of games by score. Scores are exact if `recent` contains all games.
-            Otherwise, they are rounded down by less than 1/16.
+            Otherwise, scores are rounded down to five significant bits.
         tiles: Number of games by largest tile.
         recent: The last games, oldest first.
     """

@@ -409,10 +409,10 @@ MAX_POWER_COLUMNS = 2
 """Labels with at most this many columns show ranks, such as ``11`` for 2048."""
 
 MIN_PITCH = 4
-"""Minimum height of a cell and its gap, in pixels."""
+"""Minimum height of a cell with its gap, in pixels."""
 
 COMFORTABLE_PITCH = 8
-"""Height of a cell and its gap, in pixels, beyond which cells are no easier to read."""
+"""Cell height with its gap, in pixels, above which larger cells are no easier to read."""
 
 PANEL_COLUMNS = 22
 MARGINS = (2, 3, 2)
@@ -553,7 +553,7 @@ def arrange(
 
 
 def _legibility(grid: TerminalGrid | None) -> tuple[int, int, int]:
-    """Rank a layout by complete numbers, then large digits, then cell height."""
+    """Return a sort key that prefers wide labels, then large digits, then tall cells."""
     if grid is None:
         return -1, 0, 0
     columns = min(grid.label_columns, FULL_COLUMNS)

@@ -230,7 +230,7 @@ class PlainTextGame:
         return player_name(spec, self._session.best_player)
 
     def _hint(self) -> None:
-        """Write the player's hint, or a faster player's hint while the player compiles."""
+        """Write the player's hint, or a faster player's hint until the player is ready."""
         if self._is_over():
             return
         session, player = self._session, self._player

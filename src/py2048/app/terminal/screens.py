@@ -460,7 +460,7 @@ class ReviewGraph(Widget):
         self._review, self._theme, self._seek = review, theme, seek
 
     def render(self) -> Content:
-        """Draw the graph, with 100 % and 0 % marked and a row of letters above it."""
+        """Draw the graph, with marks at 0 % and 100 %, and a row of letters above it."""
         review, theme, (width, height) = self._review, self._theme, self.size
         canvas = Canvas(width, height, theme.panel)
         pixel_width, pixel_height = 2 * width, 2 * (height - 1)
