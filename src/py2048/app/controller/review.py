@@ -1,7 +1,7 @@
 """The content of a review screen.
 
-`GameReview` holds the judged moves and the selected move. It also prepares sentences, labels and a
-graph, so screens only contain drawing code.
+`GameReview` holds the judged moves and the selected move, and prepares sentences, labels and a
+graph. Screens therefore only contain drawing code.
 """
 
 from __future__ import annotations

@@ -95,7 +95,7 @@ class Look:
             paint()
 
     def _register(self, name: str, paint: Callable[[], object]) -> str:
-        """Run `paint` now and after each theme change, unless `name` is registered. Return `name`."""
+        """Run `paint` now and after each theme change, once per name. Return `name`."""
         if name not in self._paint_functions:
             self._paint_functions[name] = paint
             paint()

@@ -46,8 +46,8 @@ def hint_player(rules: Rules, board: Board | None = None) -> str:
 
     Args:
         rules: Rules of the game.
-        board: The board for the hint, by default a start position. The perfect player is chosen only
-            if a fast table lookup gives the best move.
+        board: The board for the hint, by default a start position. The perfect player is chosen
+            only if a fast table lookup gives the best move.
     """
     if rules.shape not in PERFECT_SUMS:
         return HINT_PLAYER

@@ -40,7 +40,6 @@ MIN_COLUMNS_BELOW = 38
 """Minimum width of a panel below the board."""
 
 MIN_ROWS_FOR_DIGITS, MAX_PANEL_ROWS = 19, 23
-"""Minimum panel height for large digits, and maximum panel height, in rows."""
 
 MAX_GAP, MAX_BAR, COACH_ROWS = 4, 48, 4
 
