@@ -88,7 +88,7 @@ def _judged(snapshot: PositionSnapshot, level: Level) -> MoveReview | None:
 
 
 def _hint_of(snapshot: PositionSnapshot, player: Player, *, quiet: bool) -> Hint:
-    """Return a player's hint. Until the player is ready, print a faster player's hint."""
+    """Return a player's hint. While the player compiles, print a faster player's hint."""
     with StatusLine(quiet=quiet):
         for answer in advise(snapshot, player, apart=False):
             if not isinstance(answer, Hint):

@@ -165,7 +165,7 @@ def _reviewed(file: Path, chosen: tuple[str, str], *, quiet: bool) -> tuple[Revi
 
 
 def _judge_of(record: Record, spec: str, level: str) -> Judge:
-    """Return the judge for a record. Rules without levels fall back to perfect play."""
+    """Return the judge for a record. If its rules do not support levels, use perfect play."""
     from py2048.review import judge_for
     from py2048.review.coaching import LevelJudge, why_not
 
@@ -200,7 +200,7 @@ def _review_data(review: Review) -> dict[str, Any]:
 
 
 def add_text(move: MoveReview, data: dict[str, Any]) -> dict[str, Any]:
-    """Add a text version of the reason to a move's JSON values."""
+    """Add a sentence with the reason for a mistake to the move's JSON values."""
     from py2048.presentation.words import reason_text
 
     if move.reason:

@@ -126,7 +126,7 @@ class GameScreen(CoachScreen, Protocol):
         """Show the reason why changes are not saved. An empty string removes the message."""
 
     def show_review(self, review: GameReview, leave: Callable[[str], object]) -> None:
-        """Open a review until the player leaves it.
+        """Open the review screen, which stays open until the player leaves.
 
         Args:
             review: A review that has not been started yet.
@@ -467,7 +467,7 @@ class ScreenController:
         )
 
     def _set_language(self, code: str) -> None:
-        """Change the language. Text that is already on the screen changes at the next start."""
+        """Change the language. Text on the screen does not change until the next start."""
         set_language(code)
         self.presenter.remember("language", code)
         self.screen.say(_("All texts will be in English from the next start."))
@@ -658,7 +658,7 @@ class PlayerCommands:
         )
 
     def _receive_move(self, result: Hint | Compiling | Failure) -> None:
-        """Schedule the chosen move, or show the compiler's progress."""
+        """Schedule the computer player's move, or show the compiler's progress."""
         if isinstance(result, Failure):
             self.stop()
             self._screen.warn(result.reason)
@@ -1039,7 +1039,7 @@ def resized_rules(rules: Rules, board: Board) -> Rules:
 
 
 def title_of_rules(text: str) -> str:
-    """Return the display title of rules given as text, with the board size."""
+    """Parse rules, and return their title with the board size."""
     rules = Rules.parse(text)
     return title_of(rules.name, rules.shape)
 

@@ -40,7 +40,7 @@ RETRY_DIRECTIONS = dict(zip(_ARROW_ACTIONS, Direction, strict=True)) | {"show_me
 """Directions by action. When the player retries a mistake, arrow keys and WASD choose a move."""
 
 FRAME_S = 0.8
-"""Duration of a move of the "Show me" animation, in seconds."""
+"""Duration of each step of "Show me", in seconds."""
 
 MAX_NAME_LENGTH = 40
 
@@ -468,7 +468,7 @@ class GameReview:
 
     @property
     def why(self) -> str:
-        """The reason why the selected move was a mistake, or its cost, or "" for a good move."""
+        """Explanation of the selected move if it is a mistake. Otherwise empty."""
         move = self.move
         return why_of(move) if move and move.goal and move.grade.is_mistake else ""
 
@@ -509,7 +509,7 @@ class GameReview:
 
     @property
     def state(self) -> str:
-        """The review's progress message or error message, or its final note when it is complete."""
+        """Message about the review's progress, failure or completion."""
         return self.progress or self.error or self.note
 
     @property
@@ -532,7 +532,7 @@ class GameReview:
 
     @property
     def summary(self) -> str:
-        """Sentences that describe the whole review, or its progress until it is complete."""
+        """Sentences that summarise the review, or report its progress until it is complete."""
         if self.review is None:
             return self.progress or self.error
         lines = [*words.describe_review(self.review, brief=True), *filter(None, [self.note])]
@@ -559,7 +559,7 @@ class GameReview:
         value for points.
 
         Args:
-            width: Number of columns for the whole game.
+            width: Number of columns in the graph.
             height: Height of the largest value.
         """
         values = [move.values[move.best] for move in self.moves]
@@ -583,7 +583,7 @@ class GameReview:
         return columns
 
     def place_at(self, column: int, width: int) -> int:
-        """Return the first move in a column of a graph with `width` columns."""
+        """Return the index of the first move that a column of the graph represents."""
         return column * len(self) // width
 
     def column(self, width: int) -> int:

@@ -148,6 +148,6 @@ class StatisticsWindow(Dialog):
 
 
 def _begin(graph: Graph, top: float, footer: int = 0) -> None:
-    """Draw labelled grid lines at 0, at the maximum and, for an even maximum, halfway."""
+    """Draw grid lines at 0 and at the maximum, and halfway if the maximum is even."""
     values = (0, top) if top % 2 else (0, top / 2, top)
     graph.begin(top, {value: number(value) for value in values}, footer)

@@ -26,8 +26,8 @@ MIN_WIDTH, MIN_HEIGHT = 320, 300
 STRIP_WIDTH, NARROW_WIDTH, MIN_COLUMN_WIDTH = 280, 480, 304
 """Widths of the strip that contains the scores and buttons.
 
-`STRIP_WIDTH` is the width beside the board, and `MIN_COLUMN_WIDTH` the minimum width above the
-board. Strips narrower than `NARROW_WIDTH` have a compact layout.
+Beside the board, the strip is `STRIP_WIDTH` wide. Above the board, it is at least
+`MIN_COLUMN_WIDTH` wide. It has a compact layout if it is narrower than `NARROW_WIDTH`.
 """
 
 MIN_SCORE_WIDTH, MAX_RESULT_WIDTH = 124, 460
@@ -106,7 +106,7 @@ class MainWindow:
             self.lay_out()
 
     def lay_out(self) -> None:
-        """Place the strip beside or above the board, whichever makes the board larger."""
+        """Place the scores and buttons beside or above the board to maximise the board."""
         width, height, margin = self.root.winfo_width(), self.root.winfo_height(), self.board.margin
         if min(width, height) < 100:
             return
@@ -121,7 +121,7 @@ class MainWindow:
             side = min(inner_width, max(above.width, round(MIN_COLUMN_WIDTH * self.look.unit)))
         strip_height = self._fit_strip(side, is_beside=is_beside) + margin
         lift = 0 if is_beside else strip_height
-        if lift:  # The strip may have become taller, so fit the board again.
+        if lift:  # The narrower strip may be taller and leave less room for the board.
             grid = BoardGrid.fit(shape, inner_width, max(60, inner_height - lift))
         x = (inner_width - grid.width - (margin + side) * is_beside) // 2
         y = max(0, inner_height - grid.height - lift) // 2
@@ -132,7 +132,7 @@ class MainWindow:
         self._place_panel()
 
     def _fit_strip(self, width: int, *, is_beside: bool) -> int:
-        """Fit the strip's contents into a width, and return their height."""
+        """Fit the scores and buttons into a width, and return their height."""
         unit, is_narrow = self.look.unit, width < NARROW_WIDTH * self.look.unit
         ring = self.look.px(Button.RING_PADDING)
         self.strip.place(width=width)
@@ -350,7 +350,7 @@ class NoticeBar(ttk.Frame):
         return "\n".join(filter(None, (self._unsaved, self._warning)))
 
     def show(self, *, warning: str | None = None, unsaved: str | None = None) -> None:
-        """Set the warning, the reason why changes are not saved, or both. "" clears a text."""
+        """Set the warning, the reason why changes are not saved, or both. "" removes a text."""
         self._warning = self._warning if warning is None else warning
         self._unsaved = self._unsaved if unsaved is None else unsaved
         self.label.show(self.text)

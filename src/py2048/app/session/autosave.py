@@ -56,7 +56,7 @@ class _BufferedGame:
 
     Args:
         saved: The game's initial state.
-        is_stored: Whether the store contains the initial state.
+        is_stored: Whether `saved` is already in the store.
 
     Attributes:
         id: Id in the store.
@@ -88,8 +88,8 @@ class _BufferedGame:
     def snapshot(self) -> SavedGame:
         """Return the game as the store will contain it after all pending writes.
 
-        The snapshot's revision counts the pending changes, so that a game resumed from the snapshot
-        continues with the next revision.
+        The snapshot has the revision of the last pending change, so that a game resumed from the
+        snapshot continues with the next revision.
         """
         with self._lock:
             turns, millis, saved = tuple(self.turns), tuple(self._millis), self._latest

@@ -28,7 +28,7 @@ REACH = 300
 the stronger side wins 85 % of the time.
 """
 LEVEL_SOURCE = "level"
-"""Prefix of `source` for mistakes judged at a skill level, as in ``level casual``."""
+"""Prefix of the `source` of mistakes judged at a skill level, such as ``level casual``."""
 
 MAX_MISTAKES_PER_GAME = 20
 
@@ -184,8 +184,8 @@ class PuzzleBook:
         """Return a puzzle whose rating is close to the player's rating.
 
         Unanswered puzzles come first, starting with the closest rating. If all puzzles in the given
-        range have been answered, the puzzle with the oldest answer is repeated. Without a given
-        range, puzzles within `REACH` of the player's rating are preferred.
+        range have been answered, the puzzle with the oldest answer is repeated. If no range is
+        given, puzzles within `REACH` of the player's rating are preferred.
 
         Args:
             low: Minimum initial rating of the puzzle.

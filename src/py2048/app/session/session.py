@@ -71,8 +71,8 @@ class Session:
 
     Methods return a sequence of `py2048.presentation.events` and pass each change to autosave. If
     the store fails, play continues, and a `StorageFailed` or `SavingChanged` event reports the
-    failure. If a method returns another value, its events are queued and returned by the next
-    method that returns events.
+    failure. Methods that return another value queue their events for the next method that
+    returns events.
 
     Args:
         autosave: Saves games, records, scores and settings. By default, nothing is saved, and
@@ -308,7 +308,7 @@ class Session:
         return self._take_events()
 
     def adopt(self, game: TrackedGame) -> None:
-        """Replace the game with a newer copy, which was continued elsewhere.
+        """Replace the game with a copy that has been continued, for example offline.
 
         The new turns produce no events, so the caller must show the position.
         """
@@ -343,7 +343,7 @@ class Session:
         """Count a hint and return a `Hinted` event. Stale hints are ignored."""
         if hint.version != self.version:
             return ()
-        # If a quick hint for this position was counted, the final hint is not counted again.
+        # A final hint that replaces a quick hint is not counted again.
         was_counted = self._counted_hint[0] == hint.version
         if not (was_counted and (hint.judged or self._counted_hint[1] == hint.player)):
             self._current.count_hint()
@@ -397,7 +397,7 @@ class Session:
         return hint_player(self.rules, self.game.board)
 
     def get_player(self, player: Player | str) -> Player:
-        """Return `player`, or the cached player for a spec.
+        """Return a player. Players that are given as a spec are created once and cached.
 
         An empty spec selects the best player for the current board.
 
@@ -495,8 +495,8 @@ class Session:
     def race(self) -> list[Milestone]:
         """Return the current game's milestones, with the player's best times before this game.
 
-        The best times are loaded on the first call in each game. If they are loaded late in a game,
-        they may include times from that game.
+        The best times are loaded on the first call in each game. If the first call is late, the
+        best times may include times from the current game.
         """
         if self.paces is None:
             text, none = self._rules_text, dict[int, Pace]()

@@ -1,4 +1,4 @@
-"""Games that record help and thinking times, and a browser for recorded games."""
+"""Games that record thinking times, undos and hints, and replays of records."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ HUMAN_CATEGORIES = ("plain", "assisted")
 
 @dataclass
 class TrackedGame:
-    """A game that records thinking times, help and unsaved changes.
+    """A game that records thinking times, undos, hints and unsaved changes.
 
     Attributes:
         game: The game. Change it only through this class.
@@ -159,7 +159,9 @@ class TrackedGame:
     def attempt(
         self, direction: Direction, think_ms: int | None = None, spawn: Spawn | None = None
     ) -> Turn | None:
-        """Try to move. Return `None` if the attempt does not count as a turn.
+        """Try to move, and return the turn, or `None` if the move is illegal.
+
+        Illegal moves that the rules penalise count as turns.
 
         Args:
             direction: Direction to slide.

@@ -143,7 +143,7 @@ class Accounts(Repository):
     # Programs
 
     def add_bot(self, account_id: str, name: str, person: str, token: str, *, most: int) -> None:
-        """Create an account for a program of `person`, and store the hash of its token.
+        """Create an account for a person's program, and store the hash of its token.
 
         Raises:
             AccountError: If the name or a lookalike is taken, or the person already has `most`

@@ -48,7 +48,7 @@ class Battles(Repository):
     def window(self, game_id: str) -> tuple[str, str] | None:
         """Return the start and end time of a game's battle, or None if the game is not in a battle.
 
-        If the player has left the battle, both times are the start time.
+        If the player has left the battle, the start time is returned as the end time.
         """
         query = (
             sa.select(battles.c.starts, battles.c.ends, battle_players.c.has_left)

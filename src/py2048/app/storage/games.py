@@ -44,10 +44,10 @@ class SavedGames(Repository):
         return next(iter(self._with_turns(_BY_ID, id=game_id)), None)
 
     def change_since(self, game_id: str, revision: int, length: int) -> GameChange | None:
-        """Return all changes to a game since a revision that had `length` turns.
+        """Return all changes to a game since a revision, or `None` if the game was deleted.
 
-        The cost is proportional to the number of new turns. Returns `None` if the game no longer
-        exists.
+        The cost is proportional to the number of new turns. At the given revision, the game must
+        have had `length` turns.
         """
         new = turns.c.game_id == game_id, turns.c.ply >= length
         with self._database.read() as connection:

@@ -163,8 +163,8 @@ def insert_online_games(connection: Connection, new: Sequence[NewOnlineGame]) ->
     """In the caller's transaction, insert games, their server data and missing accounts.
 
     Returns:
-        False if an account already has a daily game for the same day. If the caller passed several
-        games, it must then roll back, because some rows may have been inserted.
+        False if an account already has a daily game for the same day. Callers that pass several
+        games must then roll back, because some rows may have been inserted.
     """
     ensure_accounts(connection, {each.game.owner for each in new})
     facts = [{column.name: getattr(each.info, column.name) for column in rounds.c} for each in new]

@@ -26,7 +26,7 @@ _ORDERS = {
     "finished": (records.c.finished.desc(), records.c.id),
 }
 _LEADER_COLUMNS = ("category", "rules", "owner", "score", "finished")
-_CASUAL = ("plain", "assisted")  # both listed on the "assisted" leaderboard
+_CASUAL = ("plain", "assisted")  # Both are listed on the "assisted" leaderboard.
 NAMED = (  # Records that are eligible for leaderboards, best score first.
     sa.select(records.c.id, *(records.c[name] for name in _LEADER_COLUMNS), rounds.c.day)
     .join(accounts, accounts.c.id == records.c.owner)
@@ -39,7 +39,7 @@ _LEADERS = (leaders.c.score.desc(), leaders.c.finished, leaders.c.record)
 _LONGEST_PERIOD = timedelta(days=92)  # the longest quarter
 
 RECENT_GAMES = 50
-"""Maximum number of recent games that a player's pages list individually."""
+"""Maximum number of games in `Career.recent`."""
 
 MAX_PLACE = 10_000  # Maximum leaderboard place that is counted.
 
@@ -307,7 +307,7 @@ def _board_query(category: str, rules: str, period: str) -> sa.Select[Any]:
 def enter_records(
     connection: Connection, named: sa.Select[Any], think_ms: int | None = None, **values: object
 ) -> None:
-    """Add the selected records to the leaderboards in the caller's transaction."""
+    """Add the records that a query finds to the leaderboards, without committing."""
     best: dict[tuple[str, ...], dict[str, object]] = {}
     for row in connection.execute(named, values):
         facts = {name: row._mapping[name] for name in _LEADER_COLUMNS}

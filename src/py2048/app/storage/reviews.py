@@ -95,7 +95,7 @@ class Reviews(Repository):
         """Claim the review that has waited longest, or return None if no review is waiting.
 
         Args:
-            ended: Claims last renewed before this time, ISO 8601 in UTC, have expired.
+            ended: Time, ISO 8601 in UTC. Claims last renewed before this time have expired.
         """
         is_free = sa.or_(reviews.c.claimed.is_(None), reviews.c.claimed < ended)
         columns = reviews.c.game_id, reviews.c.attempts.label("attempt"), reviews.c.version

@@ -259,7 +259,7 @@ mistakes = _table(
     sa.Index("mistakes_by_time", "owner", "due"),
 )
 
-# First answers to puzzles, with the player's new rating and the time of the last answer.
+# Each player's first answer to each puzzle. `answered` is the time of the player's last answer.
 puzzle_answers = _table(
     "puzzle_answers",
     sa.Column("owner", sa.Text, primary_key=True),

@@ -22,7 +22,7 @@ from py2048.review.milestones import Pace
 
 COUNTED = "owner", "rules", "category", "score", "max_tile", "plies"
 
-MAX_TIMES = 1000  # number of best times from which a tile's ranking is built
+MAX_TIMES = 1000  # Shortest times to read before guests and programs are filtered out.
 
 _PRECISION_BITS = 5
 _KEY = tuple(column.name for column in summaries.primary_key)
@@ -55,7 +55,7 @@ def rounded(score: int) -> int:
 
 
 def recount(found: Iterable[Sequence[Any]]) -> list[dict[str, Any]]:
-    """Compute the rows of `summaries` from the `COUNTED` columns of all records."""
+    """Summarise records, given by their `COUNTED` columns, as rows of `summaries`."""
     totals: dict[tuple[Any, ...], list[int]] = {}
     for *career, score, max_tile, plies in found:
         total = totals.setdefault((*career, max_tile, rounded(score)), [0, 0, 0])

@@ -46,7 +46,7 @@ class SavedGame:
     """A game in progress, as last saved. By default the game has no turns.
 
     Attributes:
-        id: Id of the game, which its record will also have.
+        id: Id of the game and, after its end, of its record.
         owner: Owner of the game.
         rules: Rules as text.
         seed: Seed of the generator, an integer of any size, or None.
@@ -87,7 +87,7 @@ class SavedGame:
 
 @dataclass(frozen=True)
 class RecordSummary:
-    """A finished game without its turns, which are part of its record; see `Records.load`.
+    """A finished game without its turns. `Records.load` returns the complete record.
 
     Attributes:
         id: Id of the record.
@@ -124,8 +124,8 @@ class Career:
     """A summary of a player's finished games under one set of rules.
 
     Attributes:
-        scores: Number of games by score. Scores are exact if `recent` contains all games.
-            Otherwise, scores are rounded down to five significant bits.
+        scores: Number of games by score. Scores are rounded down to five significant bits, unless
+            `recent` contains all games.
         tiles: Number of games by largest tile.
         recent: The last games, oldest first.
     """
@@ -135,7 +135,7 @@ class Career:
     recent: list[RecordSummary] = field(default_factory=list)
 
     def scores_today(self, now: datetime) -> list[int]:
-        """Return today's scores, or an empty list if `recent` may lack some of them."""
+        """Return today's scores, or [] if `recent` does not reach back to midnight."""
         midnight = now.replace(hour=0, minute=0, second=0, microsecond=0).astimezone(UTC)
         found = [end.score for end in self.recent if end.finished >= utc_text(midnight)]
         return [] if len(found) == len(self.recent) < self.scores.total() else found
@@ -270,8 +270,8 @@ class DailyResult:
         game_id: Id of the game.
         category: Score category, or None if the game has no record yet.
         score: Score, or None if the game has no record yet.
-        streak: Number of consecutive days with a finished daily game, up to this day. None if the
-            game does not count, for example because it is unfinished.
+        streak: Number of consecutive days with a finished daily game, up to this day. None if this
+            game is unfinished or does not count towards a streak.
     """
 
     day: str
@@ -401,7 +401,7 @@ class ThemeSummary:
         theme: The theme.
         mistakes: Number of mistakes.
         due: Number of mistakes that are due for practice.
-        known: Number of mistakes in the last box, which the player has learned to avoid.
+        known: Number of mistakes that the player has learned to avoid.
         tries: Number of attempts.
         successes: Number of successful attempts.
         next_due: When the next mistake is due, ISO 8601 in UTC.
@@ -500,7 +500,8 @@ class StoredReview:
     Attributes:
         game_id: Id of the game.
         owner: Owner of the game.
-        version: Opaque version of the reviewer and the request.
+        version: Version of the reviewer, followed by details of the request. The store does not
+            interpret the details.
         asked: Time of the request, ISO 8601 in UTC.
         attempts: Number of times that a process has started the review.
         claimed: Time of the claim's last renewal, or None if there is no claim.

@@ -156,7 +156,7 @@ class TerminalBoard(Widget):
     def render_line(self, y: int) -> Strip:
         """Return one row of the board.
 
-        Draw the whole board first if the row does not exist yet. Pending changes must wait for the
+        If the row is missing, the whole board is drawn first. Pending changes must wait for the
         next refresh, because Textual does not repaint rows that it has already painted.
         """
         if y >= len(self._strips):
@@ -331,7 +331,7 @@ class Canvas:
         self._text: list[dict[int, tuple[str, str]]] = [{} for _ in range(rows)]
 
     def key(self, row: int) -> object:
-        """Return a key for comparing rows. Rows with equal keys look the same."""
+        """Return a key for comparing rows, which look the same if their keys are equal."""
         return self._pixels[2 * row], self._pixels[2 * row + 1], self._text[row]
 
     def rectangle(self, x: int, y: int, width: int, height: int, colour: str) -> None:
@@ -376,7 +376,7 @@ Quarters = tuple[str, str, str, str]
 
 
 def _letter(character: str, ink: str, quarters: Quarters) -> Segment:
-    """Return a bold letter whose background is the most frequent of four colours."""
+    """Return a bold letter on the most frequent of the four background colours."""
     background = max(quarters, key=quarters.count)
     return Segment(character, Style(color=ink, bgcolor=background, bold=True))
 
@@ -394,8 +394,8 @@ def _block(quarters: Quarters) -> Segment:
     ink = others[0][0]
     mask = sum(1 << bit for bit, colour in enumerate(quarters) if colour != background)
     if _QUARTERS[mask] in "▄▐":
-        # In some fonts, the lower half block leaves a gap above the next row. To avoid it, draw the
-        # complementary character with swapped colours.
+        # In some fonts, the lower half block leaves a gap above the next row. The complementary
+        # character with swapped colours does not.
         return Segment(_QUARTERS[15 - mask], Style(color=background, bgcolor=ink))
     return Segment(_QUARTERS[mask], Style(color=ink, bgcolor=background))
 
@@ -406,13 +406,13 @@ FULL_COLUMNS = 6
 """Width of a label that fits all digits of 131072, in terminal columns."""
 
 MAX_POWER_COLUMNS = 2
-"""Labels with at most this many columns show ranks, such as ``11`` for 2048."""
+"""Labels of this width or less show the exponent of 2, such as ``11`` for 2048."""
 
 MIN_PITCH = 4
 """Minimum height of a cell with its gap, in pixels."""
 
 COMFORTABLE_PITCH = 8
-"""Cell height with its gap, in pixels, above which larger cells are no easier to read."""
+"""Height of a comfortably legible cell with its gap, in pixels."""
 
 PANEL_COLUMNS = 22
 MARGINS = (2, 3, 2)
@@ -536,7 +536,7 @@ class Arrangement(Enum):
 def arrange(
     width: int, height: int, rows: int, columns: int
 ) -> tuple[Arrangement, TerminalGrid | None]:
-    """Return the most legible layout for a board, and its terminal grid."""
+    """Return the most legible arrangement that fits, and the layout of its cells."""
     # Space for the board, without the panel, the key bar, the score and the message.
     sizes = {
         Arrangement.WIDE: (width - PANEL_COLUMNS - sum(MARGINS), height - 1),
@@ -570,8 +570,8 @@ def label(value: int, width: int) -> str:
     """Return a tile's label with at most `width` characters.
 
     Labels show all digits if they fit, and otherwise thousands (``131k``). Labels of one or two
-    characters show ranks, such as ``11`` for 2048. Pass the same `width` for all tiles of a board,
-    so that different tiles have different labels.
+    characters show exponents, such as ``11`` for 2048. Pass the same `width` for all tiles of a
+    board, so that different tiles have different labels.
 
     >>> label(131072, 6), label(131072, 4), label(131072, 3), label(131072, 2)
     ('131072', '131k', '.1M', '17')

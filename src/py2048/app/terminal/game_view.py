@@ -34,7 +34,7 @@ ARROWS = {Direction.UP: "↑", Direction.DOWN: "↓", Direction.LEFT: "←", Dir
 GAIN_S = MOTION_MS["rise"] / 1000
 
 ROWS_PER_DIGIT_SIZE = 24
-"""A panel with twice this many rows has digits of twice the size, and so on."""
+"""The scale of the large digits is the panel's height divided by this number of rows."""
 
 MIN_COLUMNS_BELOW = 38
 """Minimum width of a panel below the board."""
@@ -316,9 +316,10 @@ class GameView(Container):
         return PanelSection(6, COACH_ROWS, lines)
 
     def _message(self, width: int, *, shows_hint: bool) -> list[str]:
-        """Return the message or, if there is no message, a hint, status or help text.
+        """Return the lines of the message area.
 
-        Messages that do not fit are hidden, not truncated.
+        A message takes precedence over hints, status and help. Messages that do not fit are
+        hidden, not truncated.
         """
         if self.hint and not self.note and not shows_hint:
             losses = [f"{ARROWS[row.direction]} {row.text}" for row in options_of(self.hint)]
@@ -372,7 +373,11 @@ def spread(sections: list[PanelSection], rows: int) -> list[Content]:
 
 
 def score_line(score: str, gain: str, best: str, width: int) -> Content:
-    """Return the scores in one line, without the gain or the best score if there is no room."""
+    """Return the score, the gain and the best score in one line.
+
+    If the line is too narrow, the gain is omitted. If that is not enough, the best score is omitted
+    instead.
+    """
     best = f"{_('Best')} {best}"
     if len(f"{score}{gain} {best}") > width:
         gain, best = ("", best) if len(f"{score} {best}") <= width else (gain, "")
@@ -455,7 +460,7 @@ def bar(share: float, columns: int, colour: str = "$accent") -> Content:
 
 
 def _cut(text: str, width: int) -> str:
-    """Remove facts from the end of a text until it fits."""
+    """Shorten a text by dropping its last parts, which are separated by middle dots."""
     while len(text) >= width and " \N{MIDDLE DOT} " in text:
         text = text.rpartition(" \N{MIDDLE DOT} ")[0]
     return text

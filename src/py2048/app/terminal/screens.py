@@ -99,7 +99,7 @@ class Choices(OptionList):
     ]
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """Return the height for at least one text column. Textual cannot wrap to 0 columns."""
+        """Return the list's height, treating 0 text columns as 1 to avoid a Textual error."""
         padding = self.get_component_styles("option-list--option").padding.width
         return super().get_content_height(container, viewport, max(width, padding + 1))
 
@@ -297,8 +297,8 @@ class BoardScreen(ModalDialog):
     def move_lines(self, rows: list[DirectionRow]) -> list[str]:
         """Return markup that lists the directions with their losses, best first.
 
-        On narrow screens, each line contains two directions without bars, and the best and the
-        played direction are listed first.
+        If the screen is narrow, a line contains two directions without bars, and the list begins
+        with the best direction and the played direction.
         """
         if self.is_narrow:
             ranked = sorted(rows, key=lambda row: not (row.is_best or row.is_played))
