@@ -49,8 +49,7 @@ class GraphColumn(NamedTuple):
     """A column of the graph.
 
     Attributes:
-        height: Height of the column in pixels or cells, or 0 if none of its moves has been judged
-            yet.
+        height: Height of the column in pixels or cells, or 0 until a move in it has been judged.
         grade: Grade of the worst mistake in this column, or None if there is none.
         next_height: Height of the line that shows the chance of the second goal, or 0 if the
             review has no goals.

@@ -28,7 +28,7 @@ PLACEHOLDER = Board.parse(". . . ./. 2 . ./. . 2 4/2 4 8 16")
 
 
 def figures(totals: CareerTotals | None) -> list[Statistic]:
-    """Return labels and values for a player's games under the same rules."""
+    """Return the statistics to show for a player's games under the same rules."""
     if totals is None:
         return [Statistic(_("Games"), _("none yet"))]
     return [

@@ -495,8 +495,8 @@ class Session:
     def race(self) -> list[Milestone]:
         """Return the current game's milestones, with the player's best times before this game.
 
-        The best times are loaded on the first call in each game. If the first call is late, the
-        best times may include times from the current game.
+        The best times are loaded on the first call in each game. If the game has
+        already reached milestones by then, the best times may include its own times.
         """
         if self.paces is None:
             text, none = self._rules_text, dict[int, Pace]()

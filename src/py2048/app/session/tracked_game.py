@@ -304,7 +304,7 @@ class Replay:
         return self._positions[self.index]
 
     def forward(self) -> Moved | None:
-        """Go forward one turn. Return the event for the animation, or `None` at the end."""
+        """Go forward one turn, and return a `Moved` event, or `None` at the end."""
         before, after = self.position, self.seek(self.index + 1)
         if after is before or after.turn is None:
             return None
@@ -312,7 +312,7 @@ class Replay:
         return Moved(before.board, after.turn, after.board, points, after.score)
 
     def back(self) -> Undone | None:
-        """Go back one turn. Return the event for the animation, or `None` at the start."""
+        """Go back one turn, and return an `Undone` event, or `None` at the start."""
         before, after = self.position, self.seek(self.index - 1)
         if before.turn is None:
             return None

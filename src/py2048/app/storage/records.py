@@ -289,7 +289,7 @@ class Leaderboards(Repository):
 
 
 def _board_query(category: str, rules: str, period: str) -> sa.Select[Any]:
-    """Return the unordered query for the games on a leaderboard."""
+    """Return a query for the games on a leaderboard, in no particular order."""
     return (
         sa.select(*_UNNAMED, accounts.c.name.label("player"), leaders.c.think_ms)
         .select_from(leaders)

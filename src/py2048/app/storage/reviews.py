@@ -34,7 +34,7 @@ class Reviews(Repository):
         return self._database.value(sa.select(reviews.c.moves).where(reviews.c.game_id == game_id))
 
     def accuracies(self, games: Collection[str], version: str) -> dict[str, float]:
-        """Return the accuracy of each game, if its review contains one.
+        """Return the accuracy of each game by id. Games without an accuracy are omitted.
 
         Args:
             games: Ids of the games.

@@ -22,7 +22,7 @@ from py2048.review.milestones import Pace
 
 COUNTED = "owner", "rules", "category", "score", "max_tile", "plies"
 
-MAX_TIMES = 1000  # Shortest times to read before guests and programs are filtered out.
+MAX_TIMES = 1000  # Number of best times to load before guests and programs are removed.
 
 _PRECISION_BITS = 5
 _KEY = tuple(column.name for column in summaries.primary_key)

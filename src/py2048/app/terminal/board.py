@@ -291,11 +291,10 @@ def digit_dots(text: str) -> Iterator[tuple[int, int]]:
 
 
 def dot_size(count: int, width: int, height: int) -> tuple[int, int]:
-    """Return the size of a dot for `count` digits on a tile, or (0, 0) if the digits do not fit.
+    """Return the width and height of the dots that draw `count` digits on a tile, in pixels.
 
-    The size is the width and height in pixels. Dots of 2 x 1 pixels look square, but numbers with
-    three or more digits may use narrower dots. If a tile is too small for four digits, the result
-    is always (0, 0).
+    Dots of 2 x 1 pixels look square, but numbers with three or more digits may have narrower dots.
+    Returns (0, 0) if the digits do not fit, or if the tile is too small for four digits.
     """
     dots = 4 * count - 1
     if height < DIGIT_HEIGHT + 2 or width < max(dots, 15) + 1:

@@ -146,7 +146,7 @@ class ListScreen(ModalDialog):
             self._list.focus()
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Close the screen and handle the chosen value or additional action."""
+        """Close the screen, and use the chosen value or run the chosen action."""
         choices, index = self._request.choices, event.option_index
         if index < len(choices):
             self._take(choices[index].value)
