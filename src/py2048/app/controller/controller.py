@@ -691,8 +691,8 @@ class GameCommands:
 
     Attributes:
         more_rules: Additional buttons for the dialog that lists the rules.
-        open_pasted: Function that opens a pasted game. The default continues the game from its last
-            position.
+        open_pasted: Function that opens a pasted game. By default, the game is continued from its
+            last position.
     """
 
     def __init__(self, presenter: Presenter, stop: Callable[[], object]) -> None:

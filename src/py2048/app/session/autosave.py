@@ -88,8 +88,8 @@ class _BufferedGame:
     def snapshot(self) -> SavedGame:
         """Return the game as the store will contain it after all pending writes.
 
-        The snapshot has the revision of the last pending change, so that a game resumed from the
-        snapshot continues with the next revision.
+        The snapshot has the revision of the last pending change. A game resumed from it therefore
+        continues with the next revision.
         """
         with self._lock:
             turns, millis, saved = tuple(self.turns), tuple(self._millis), self._latest

@@ -182,8 +182,8 @@ class Database:
         self._file_id_at_open = _file_id(self._file)
         if self.is_sqlite:
             self._reader = engine
-            # SQLite's single write lock must be polled. With a Python lock, threads of this process
-            # can wait without polling.
+            # Threads of this process wait for a Python lock first, because SQLite polls its own
+            # write lock.
             self._write_lock: AbstractContextManager[object] = threading.Lock()
         else:
             # REPEATABLE READ transactions read a consistent snapshot, as SQLite transactions do.

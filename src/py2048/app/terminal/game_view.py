@@ -375,8 +375,7 @@ def spread(sections: list[PanelSection], rows: int) -> list[Content]:
 def score_line(score: str, gain: str, best: str, width: int) -> Content:
     """Return the score, the gain and the best score in one line.
 
-    If the line is too narrow, the gain is omitted. If that is not enough, the best score is omitted
-    instead.
+    If the line is too narrow, either the gain or the best score is omitted, preferably the gain.
     """
     best = f"{_('Best')} {best}"
     if len(f"{score}{gain} {best}") > width:

@@ -297,8 +297,8 @@ class BoardScreen(ModalDialog):
     def move_lines(self, rows: list[DirectionRow]) -> list[str]:
         """Return markup that lists the directions with their losses, best first.
 
-        If the screen is narrow, a line contains two directions without bars, and the list begins
-        with the best direction and the played direction.
+        A narrow screen shows two directions per line, without bars. The best direction and the
+        played direction are then at the top.
         """
         if self.is_narrow:
             ranked = sorted(rows, key=lambda row: not (row.is_best or row.is_played))
