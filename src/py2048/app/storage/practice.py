@@ -113,7 +113,7 @@ class PuzzleAnswers(Repository):
     ) -> bool:
         """Save a first answer and the puzzle's new rating.
 
-        Later answers to the same puzzle only update the time of the last answer.
+        Later answers to the same puzzle update the time, but no rating changes.
 
         Args:
             answer: The answer.
