@@ -165,7 +165,7 @@ def _reviewed(file: Path, chosen: tuple[str, str], *, quiet: bool) -> tuple[Revi
 
 
 def _judge_of(record: Record, spec: str, level: str) -> Judge:
-    """Return the judge for a record: perfect play under rules without levels."""
+    """Return the judge for a record. If its rules do not support levels, use perfect play."""
     from py2048.review import judge_for
     from py2048.review.coaching import LevelJudge, why_not
 
@@ -192,7 +192,7 @@ def level_of(rules: Rules, text: str) -> Level | None:
 
 
 def _review_data(review: Review) -> dict[str, Any]:
-    """Convert a review to JSON values and add each reason as text."""
+    """Convert a review to JSON values, which include a text for each reason."""
     data = review.to_json()
     for move, values in zip(review.moves, data["moves"], strict=True):
         add_text(move, values)
@@ -200,7 +200,7 @@ def _review_data(review: Review) -> dict[str, Any]:
 
 
 def add_text(move: MoveReview, data: dict[str, Any]) -> dict[str, Any]:
-    """Add a text version of the reason to a move's JSON values."""
+    """Add a sentence with the reason for a mistake to the move's JSON values."""
     from py2048.presentation.words import reason_text
 
     if move.reason:

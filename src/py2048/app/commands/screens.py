@@ -136,7 +136,7 @@ def _instead_of_a_window(ui: UserInterface, trouble: str) -> UserInterface:
     """Print why no window can be opened, and return the best alternative.
 
     Raises:
-        Py2048Error: If a window was requested, and no terminal is available either.
+        Py2048Error: If a window was requested and there is no terminal to use instead.
     """
     screen = _screen_here(moves=False, display=False)
     if ui is UserInterface.DESKTOP and screen is UserInterface.DEMO:

@@ -80,7 +80,7 @@ class BackgroundWorker(JobRunner):
         self._schedule(RESULT_POLL_S, partial(self._poll, found, cancelled, on_result))
 
     def cancel(self) -> None:
-        """Ignore further results, and stop waiting for the compiler."""
+        """Ignore further results of the job, and stop waiting for the compiler."""
         if self._cancelled is not None:
             self._cancelled.set()
             self._cancelled = None

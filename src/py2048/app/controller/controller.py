@@ -126,7 +126,7 @@ class GameScreen(CoachScreen, Protocol):
         """Show the reason why changes are not saved. An empty string removes the message."""
 
     def show_review(self, review: GameReview, leave: Callable[[str], object]) -> None:
-        """Open a review until the player leaves it.
+        """Open the review screen, which stays open until the player leaves.
 
         Args:
             review: A review that has not been started yet.
@@ -189,7 +189,7 @@ class Presenter:
         text_of: Function that returns the message for an event, in a length that suits the screen.
 
     Attributes:
-        is_animated: Whether tiles slide instead of jump.
+        is_animated: Whether tiles slide instead of jumping.
         is_racing: Whether the player's times to milestones are shown.
         note: Text about the computer player that is thinking or playing, or an empty string.
         interval_s: Seconds between autoplay moves, or `None` if autoplay is off.
@@ -467,7 +467,7 @@ class ScreenController:
         )
 
     def _set_language(self, code: str) -> None:
-        """Change the language. Displayed text keeps the old language until the next start."""
+        """Change the language. Text on the screen does not change until the next start."""
         set_language(code)
         self.presenter.remember("language", code)
         self.screen.say(_("All texts will be in English from the next start."))
@@ -584,7 +584,7 @@ class PlayerCommands:
         )
 
     def _receive_hint(self, player: str, result: Hint | Compiling | Failure) -> None:
-        """Show the compiler's progress or a hint, unless the hint is stale."""
+        """Show a hint, the compiler's progress or an error. Stale hints are ignored."""
         match result:
             case Failure(reason):
                 self._show_note("")
@@ -658,7 +658,7 @@ class PlayerCommands:
         )
 
     def _receive_move(self, result: Hint | Compiling | Failure) -> None:
-        """Schedule the chosen move, or show the compiler's progress."""
+        """Schedule the computer player's move, or show the compiler's progress."""
         if isinstance(result, Failure):
             self.stop()
             self._screen.warn(result.reason)
@@ -691,8 +691,8 @@ class GameCommands:
 
     Attributes:
         more_rules: Additional buttons for the dialog that lists the rules.
-        open_pasted: Function that opens a pasted game. By default, the player continues the pasted
-            game.
+        open_pasted: Function that opens a pasted game. By default, the game is continued from its
+            last position.
     """
 
     def __init__(self, presenter: Presenter, stop: Callable[[], object]) -> None:
@@ -1013,7 +1013,7 @@ def is_written(path: Path) -> bool:
 
 
 def pasted_record(text: str, board_error: BoardError) -> Record:
-    """Parse pasted text that is not a board as a record.
+    """Parse pasted text as a record, after it could not be parsed as a board.
 
     Raises:
         RecordError: If there are several games, or the game is damaged.
@@ -1039,7 +1039,7 @@ def resized_rules(rules: Rules, board: Board) -> Rules:
 
 
 def title_of_rules(text: str) -> str:
-    """Return the display title of rules given as text, with the board size."""
+    """Parse rules, and return their title with the board size."""
     rules = Rules.parse(text)
     return title_of(rules.name, rules.shape)
 
@@ -1059,7 +1059,7 @@ def fault_of(action: Callable[..., object], *args: object) -> str:
 
 
 def opening(session: Session, start: Start | None = None) -> Iterable[Event]:
-    """Return the events that show a session's game on a newly opened screen.
+    """Return the events that show the session's game on a new screen.
 
     If the session has no game yet, `start` is called. By default, the last unfinished game is
     resumed, or a new game starts. If the store cannot be read, the events contain a warning and a

@@ -55,7 +55,7 @@ class Feedback:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A position that asks the player for a move.
+    """A practice position, for which the player chooses a move.
 
     Attributes:
         title: Heading above the board.
@@ -197,7 +197,7 @@ def puzzles(
 ) -> Drill:
     """Yield an endless series of puzzles, which alternate with due mistakes from the notebook.
 
-    The puzzles have ratings close to the player's rating, as selected by `PuzzleBook.next`.
+    `PuzzleBook.next` selects puzzles with ratings close to the player's rating.
     """
     while True:
         if notebook and notebook.due(limit=1):
@@ -232,7 +232,7 @@ def _answer_puzzle(book: PuzzleBook, puzzle: Puzzle, direction: Direction) -> Fe
 
 
 def choice_of(kind: ReasonKind) -> str:
-    """Return the identifier that `list_offers` uses for a kind of mistake."""
+    """Return the id of the drill for a kind of mistake."""
     return f"mistakes {kind}"
 
 
@@ -352,7 +352,7 @@ class PracticeRun:
 
     @property
     def sentences(self) -> str:
-        """Feedback on the move, or the final message, in sentences."""
+        """Sentences about the answer or, at the end of the drill, the final message."""
         if isinstance(self._current, DrillEnd):
             return sentence(self._current.text)
         if (answer := self.answer) is None:

@@ -1,7 +1,7 @@
-"""The review of a game, prepared for a screen.
+"""The content of a review screen.
 
-`GameReview` holds the judged moves and the selected move. It also prepares sentences, labels and a
-graph, so screens only contain drawing code.
+`GameReview` holds the judged moves and the selected move, and prepares sentences, labels and a
+graph. Screens therefore only contain drawing code.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ RETRY_DIRECTIONS = dict(zip(_ARROW_ACTIONS, Direction, strict=True)) | {"show_me
 """Directions by action. When the player retries a mistake, arrow keys and WASD choose a move."""
 
 FRAME_S = 0.8
-"""Duration of a move of the "Show me" animation, in seconds."""
+"""Duration of each step of "Show me", in seconds."""
 
 MAX_NAME_LENGTH = 40
 
@@ -49,10 +49,10 @@ class GraphColumn(NamedTuple):
     """A column of the graph.
 
     Attributes:
-        height: Height of the column in pixels or cells, or 0 if none of its moves has been judged
-            yet.
+        height: Height of the column in pixels or cells, or 0 until a move in it has been judged.
         grade: Grade of the worst mistake in this column, or None if there is none.
-        next_height: Height of the line for the second goal, or 0 if the review has no goals.
+        next_height: Height of the line that shows the chance of the second goal, or 0 if the
+            review has no goals.
     """
 
     height: int
@@ -130,7 +130,7 @@ def verdict_of(move: MoveReview) -> str:
 
 
 def why_of(move: MoveReview) -> str:
-    """Return the reason for a mistake or, if unknown, its cost. Return "" if neither is known."""
+    """Explain a mistake by its reason or its cost. Return "" if neither is known."""
     cost = words.outcome_text(move, [move.best, move.played]) if move.goal else ""
     return words.reason_text(move) or cost
 
@@ -156,7 +156,7 @@ def grade_colour(grade: Grade, look: Look) -> str:
 
 
 class GameReview:
-    """A review that is in progress or complete, with one selected move.
+    """A review, in progress or complete, and its selected move.
 
     Args:
         record: The game to review.
@@ -366,7 +366,7 @@ class GameReview:
     # Show me
 
     def _show_me(self) -> None:
-        """Animate how the game typically continues after the best and the played move."""
+        """Animate typical continuations after the best move and the played move."""
         self._leave_move()
         if self.move:
             self._has_navigated = True
@@ -467,7 +467,7 @@ class GameReview:
 
     @property
     def why(self) -> str:
-        """The reason why the selected move was a mistake, or its cost, or "" for a good move."""
+        """Explanation of the selected move if it is a mistake. Otherwise empty."""
         move = self.move
         return why_of(move) if move and move.goal and move.grade.is_mistake else ""
 
@@ -508,7 +508,7 @@ class GameReview:
 
     @property
     def state(self) -> str:
-        """The review's progress message or error message, or its final note when it is complete."""
+        """Message about the review's progress, failure or completion."""
         return self.progress or self.error or self.note
 
     @property
@@ -531,7 +531,7 @@ class GameReview:
 
     @property
     def summary(self) -> str:
-        """Sentences that describe the whole review, or its progress until it is complete."""
+        """Sentences that summarise the review, or report its progress until it is complete."""
         if self.review is None:
             return self.progress or self.error
         lines = [*words.describe_review(self.review, brief=True), *filter(None, [self.note])]
@@ -554,11 +554,11 @@ class GameReview:
     def graph(self, width: int, height: int) -> list[GraphColumn]:
         """Return a graph of the best move's value over the game.
 
-        Probabilities are drawn on a scale from 0 to 1. Points are scaled to the range of values in
-        this game.
+        The vertical axis runs from 0 to 1 for probabilities, and from the lowest to the highest
+        value for points.
 
         Args:
-            width: Number of columns for the whole game.
+            width: Number of columns in the graph.
             height: Height of the largest value.
         """
         values = [move.values[move.best] for move in self.moves]
@@ -582,7 +582,7 @@ class GameReview:
         return columns
 
     def place_at(self, column: int, width: int) -> int:
-        """Return the first move in a column of a graph with `width` columns."""
+        """Return the index of the first move that a column of the graph represents."""
         return column * len(self) // width
 
     def column(self, width: int) -> int:

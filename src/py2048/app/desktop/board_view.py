@@ -190,7 +190,7 @@ class CanvasBoard(tk.Canvas):
 
         Args:
             transition: The transition.
-            pace: Factor for the duration of the transition. A pace of 0 shows the result
+            pace: Multiplies the duration of the transition. With a pace of 0, the result is shown
                 immediately.
         """
         self._stop()
@@ -243,7 +243,7 @@ class CanvasBoard(tk.Canvas):
         Args:
             best: The best direction.
             played: The direction played, if any.
-            chances: Length of each direction's mark, as a share of the board's side.
+            chances: Chance of each direction, from 0 to 1, shown as the length of its mark.
         """
         self._marks = {each: ("muted", chance) for each, chance in chances.items()}
         if played:

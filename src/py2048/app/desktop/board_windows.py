@@ -37,8 +37,7 @@ if TYPE_CHECKING:
 REVIEW_SIZE, PRACTICE_SIDE = (1000, 800), 380
 TEXT_WIDTH, GRAPH_HEIGHT = 430, 130
 MIN_WIDE_WIDTH = 620
-"""Minimum window width for text beside the board. Narrower windows show the text below the board.
-"""
+"""Minimum window width for text beside the board instead of below it."""
 
 NAVIGATION = (
     (N_("First move"), "first", "first"),
@@ -378,7 +377,7 @@ class PracticeWindow(Dialog):
 
 
 REPLAY_SPEEDS = SPEEDS[:-1]
-"""Replay speeds in turns per second. Full speed, which has no animation, is omitted."""
+"""Replay speeds in turns per second, without the maximum speed, which is not animated."""
 
 
 class ReplayWindow(Dialog):
@@ -389,7 +388,7 @@ class ReplayWindow(Dialog):
         record: The game.
         play_from: Function that starts a game from the position after a given number of turns.
         review: Function that opens the review of the game.
-        is_animated: Whether tiles slide instead of jump.
+        is_animated: Whether tiles slide instead of jumping.
 
     Raises:
         RecordError: If a turn breaks the record's rules.
@@ -447,7 +446,7 @@ class ReplayWindow(Dialog):
     # Navigation
 
     def go(self, name: str) -> None:
-        """Perform one of the `REVIEW_ACTIONS`. Actions that need a review are ignored."""
+        """Perform one of the `REVIEW_ACTIONS`, ignoring those that need a review."""
         index, last = self.replay.index, len(self.replay)
         jumps = {"page_back": index - PAGE, "page_forward": index + PAGE, "first": 0, "last": last}
         if name in jumps:

@@ -99,7 +99,7 @@ class Dialog(tk.Toplevel):
         action()
 
     def add_text(self, text: str = "", colour: str = "ink", *, below: bool = False) -> Text:
-        """Append a label, at the bottom of the dialog if `below` is true."""
+        """Append a label, or place it at the bottom of the dialog if `below` is true."""
         wrap = round(WRAP_WIDTH * self.look.unit)
         label = Text(self.body, text, "small", colour, wraplength=wrap)
         label.pack(side="bottom" if below else "top", fill="x")
@@ -439,8 +439,8 @@ class BoardEditor:
     def resize(self, rows: int, columns: int) -> None:
         """Crop or extend the board at its right and bottom edges.
 
-        Cropped tiles return if the board grows again before the next edit. Otherwise, typing the
-        size ``10`` would lose tiles as soon as ``1`` is entered.
+        If the board grows again before the next edit, cropped tiles are restored. Otherwise, typing
+        the size ``10`` would lose tiles as soon as ``1`` is entered.
 
         Raises:
             BoardError: If the size is invalid.

@@ -193,7 +193,7 @@ class GameWindow:
 class WindowState:
     """Window settings in a JSON file, which loads faster than the store.
 
-    A missing or damaged file counts as empty.
+    A missing or damaged file is treated as empty.
 
     Args:
         path: The file, or `None` to save nothing.

@@ -28,7 +28,7 @@ PLACEHOLDER = Board.parse(". . . ./. 2 . ./. . 2 4/2 4 8 16")
 
 
 def figures(totals: CareerTotals | None) -> list[Statistic]:
-    """Return labels and values for a player's games under the same rules."""
+    """Return the statistics to show for a player's games under the same rules."""
     if totals is None:
         return [Statistic(_("Games"), _("none yet"))]
     return [
@@ -148,6 +148,6 @@ class StatisticsWindow(Dialog):
 
 
 def _begin(graph: Graph, top: float, footer: int = 0) -> None:
-    """Draw labelled grid lines at 0, at the maximum and, for an even maximum, halfway."""
+    """Draw grid lines at 0 and at the maximum, and halfway if the maximum is even."""
     values = (0, top) if top % 2 else (0, top / 2, top)
     graph.begin(top, {value: number(value) for value in values}, footer)

@@ -19,7 +19,7 @@ from py2048.presentation.board_image import encode, glyph, rounded
 from py2048.presentation.themes import RADIUS, TYPE, Theme, mixed
 
 FAMILIES = ("Inter", "Segoe UI Variable Text", "Cantarell", "Noto Sans")
-"""Font families in order of preference. If no family is installed, Tk's default font is used."""
+"""Font families in order of preference. The fallback is Tk's default font."""
 
 FONTS = {name: (pixels, weight >= 600) for name, (pixels, _height, weight) in TYPE.items()} | {
     "tiny": (9, True),
@@ -95,7 +95,7 @@ class Look:
             paint()
 
     def _register(self, name: str, paint: Callable[[], object]) -> str:
-        """Call `paint` now and after theme changes, once per name. Return `name`."""
+        """Run `paint` now and after each theme change, unless `name` is already registered."""
         if name not in self._paint_functions:
             self._paint_functions[name] = paint
             paint()
@@ -222,7 +222,7 @@ class Text(ttk.Label):
     Args:
         parent: The parent widget.
         text: The text.
-        kind: Name of a font in `FONTS`. With `fit="line"`, several names separated by spaces are
+        kind: Name of a font in `FONTS`. If `fit` is "line", several names separated by spaces are
             tried in order until the text fits.
         colour: Name of the text colour in the theme.
         background: Name of the background colour in the theme.
@@ -532,7 +532,7 @@ class Graph(tk.Canvas):
         self.create_text(x, y, text=text, fill=self.look.colour(colour), font="caption", **options)
 
     def bar(self, index: int, count: int, value: float, colour: str) -> tuple[float, float, float]:
-        """Draw bar number `index` of `count`, and return its centre, top and label width."""
+        """Draw a bar, and return its x coordinate, its top and the width for its label."""
         width = self.x(1 / count) - self.x(0)
         x, top = self.x((index + 0.5) / count), self.y(value)
         half = min(0.42 * width, 30 * self.look.unit)
@@ -573,7 +573,7 @@ COLOURS = (
     ("TCombobox TEntry TScale", "background=panel"),
     ("Treeview", "background=raised"),
 )
-"""The ttk options that take theme colours, by style name."""
+"""Theme colours of ttk options, by style name."""
 
 STATES = (
     (".", "disabled", "foreground=muted"),
@@ -586,7 +586,7 @@ STATES = (
     ("TCheckbutton", "selected", "indicatorbackground=accent indicatorforeground=on_accent"),
     ("Treeview", "selected", "background=accent foreground=on_accent"),
 )
-"""The ttk options that take theme colours, by style name and widget state."""
+"""Theme colours of ttk options, by style name and widget state."""
 
 CLASSIC_WIDGETS = {
     "Listbox": "background=panel foreground=ink selectBackground=accent selectForeground=on_accent",

@@ -26,12 +26,11 @@ MIN_WIDTH, MIN_HEIGHT = 320, 300
 STRIP_WIDTH, NARROW_WIDTH, MIN_COLUMN_WIDTH = 280, 480, 304
 """Widths of the strip that contains the scores and buttons.
 
-A strip beside the board is `STRIP_WIDTH` wide. A strip above the board is at least
-`MIN_COLUMN_WIDTH` wide. Strips narrower than `NARROW_WIDTH` have a compact layout.
+Beside the board, the strip is `STRIP_WIDTH` wide. Above the board, it is at least
+`MIN_COLUMN_WIDTH` wide. It has a compact layout if it is narrower than `NARROW_WIDTH`.
 """
 
 MIN_SCORE_WIDTH, MAX_RESULT_WIDTH = 124, 460
-"""Minimum width of a score, and maximum width of the result overlay."""
 
 TOOLS = (
     ("undo", N_("Undo"), "undo"),
@@ -43,7 +42,7 @@ TOOLS = (
 """Actions, labels and icons of the toolbar buttons."""
 
 BUTTON_FITS: Any = (15, "left", 10, 12), (13, "left", 8, 8), (13, "text", 6, 10), (11, "text", 2, 7)
-"""Font size, icon position and padding of buttons. The first combination that fits is used."""
+"""Font size, icon position and padding of toolbar buttons, tried in order until they fit."""
 
 
 def text_unit(height: float, scale: float) -> float:
@@ -68,7 +67,7 @@ class MainWindow:
 
     Attributes:
         look: The styles.
-        result: The result for the overlay, even before the overlay appears.
+        result: The game's result, which is set before the overlay appears.
     """
 
     def __init__(
@@ -107,7 +106,7 @@ class MainWindow:
             self.lay_out()
 
     def lay_out(self) -> None:
-        """Place the strip beside or above the board, whichever makes the board larger."""
+        """Place the scores and buttons beside or above the board to maximise the board."""
         width, height, margin = self.root.winfo_width(), self.root.winfo_height(), self.board.margin
         if min(width, height) < 100:
             return
@@ -122,7 +121,7 @@ class MainWindow:
             side = min(inner_width, max(above.width, round(MIN_COLUMN_WIDTH * self.look.unit)))
         strip_height = self._fit_strip(side, is_beside=is_beside) + margin
         lift = 0 if is_beside else strip_height
-        if lift:  # The strip may have become taller, so fit the board again.
+        if lift:  # The narrower strip may be taller and leave less room for the board.
             grid = BoardGrid.fit(shape, inner_width, max(60, inner_height - lift))
         x = (inner_width - grid.width - (margin + side) * is_beside) // 2
         y = max(0, inner_height - grid.height - lift) // 2
@@ -133,7 +132,7 @@ class MainWindow:
         self._place_panel()
 
     def _fit_strip(self, width: int, *, is_beside: bool) -> int:
-        """Fit the strip's contents into a width, and return their height."""
+        """Fit the scores and buttons into a width, and return their height."""
         unit, is_narrow = self.look.unit, width < NARROW_WIDTH * self.look.unit
         ring = self.look.px(Button.RING_PADDING)
         self.strip.place(width=width)
@@ -228,7 +227,7 @@ class MainWindow:
             self._place_panel()
 
     def _place_panel(self) -> None:
-        """Place the result over the board. If the board is too small, cover the whole window."""
+        """Place the result over the board or, if the board is too small, over the window."""
         panel, board, look = self.panel, self.board, self.look
         if not panel or not board.cells:
             return
@@ -294,7 +293,7 @@ class ScoreHeader(ttk.Frame):
         self._show_line()
 
     def show_coach(self, facts: tuple[str, ...]) -> None:
-        """Show the coach's facts, or facts about the game if `facts` is empty."""
+        """Show facts from the coach or, if there are none, facts about the game."""
         self._coach = facts
         self._show_line()
 
@@ -351,7 +350,7 @@ class NoticeBar(ttk.Frame):
         return "\n".join(filter(None, (self._unsaved, self._warning)))
 
     def show(self, *, warning: str | None = None, unsaved: str | None = None) -> None:
-        """Set the warning or the message about unsaved changes. Empty strings clear them."""
+        """Set the warning, the reason why changes are not saved, or both. "" removes a text."""
         self._warning = self._warning if warning is None else warning
         self._unsaved = self._unsaved if unsaved is None else unsaved
         self.label.show(self.text)

@@ -34,7 +34,7 @@ READ_TIMEOUT_S = 2.0
 CLOSE_TIMEOUT_S = 3.0
 RETRY_S = 0.5
 
-# A finished game that has not changed for this long is assumed to be closed on all screens.
+# Finished games that changed more recently may still be open in another window.
 ORPHAN_MIN_AGE = timedelta(minutes=10)
 
 FORKED = (
@@ -51,12 +51,12 @@ _last_update = attrgetter("updated")
 class _BufferedGame:
     """The latest state of a game, and the changes that the store has not acknowledged yet.
 
-    The player's thread calls `add`, and the writer thread calls all other methods that modify the
-    object.
+    Call `add` only in the player's thread, and the other modifying methods only in the writer
+    thread.
 
     Args:
         saved: The game's initial state.
-        is_stored: Whether the store contains the initial state.
+        is_stored: Whether `saved` is already in the store.
 
     Attributes:
         id: Id in the store.
@@ -88,8 +88,8 @@ class _BufferedGame:
     def snapshot(self) -> SavedGame:
         """Return the game as the store will contain it after all pending writes.
 
-        The snapshot's revision includes pending changes, so that a resumed game continues with the
-        next revision.
+        The snapshot has the revision of the last pending change. A game resumed from it therefore
+        continues with the next revision.
         """
         with self._lock:
             turns, millis, saved = tuple(self.turns), tuple(self._millis), self._latest
@@ -317,9 +317,9 @@ class StoreAutosave:
         self.writer.wait(WRITE_WAIT_S)
 
     def read(self, query: Callable[[Store, str], T]) -> T:
-        """Wait for pending writes, and call `query` with the store and the owner in a thread.
+        """Wait for pending writes, then return ``query(store, owner)``.
 
-        If the store does not respond, only the reading thread hangs and the game continues.
+        The query runs in a separate thread, so that a store that hangs does not block the game.
 
         Raises:
             StorageError: If the store cannot be read or does not answer in time.
@@ -431,7 +431,7 @@ class BackgroundWriter:
             self._thread.start()
 
     def wait(self, timeout_s: float) -> None:
-        """Wait for all jobs. Return immediately if a job is already late."""
+        """Wait until all jobs are done, unless a job is already late."""
         with self._changed:
             self._timeout_s = timeout_s
             if not self._changed.wait_for(lambda: self.unsaved or not self._jobs, timeout_s):
@@ -449,8 +449,8 @@ class BackgroundWriter:
         """Finish the pending jobs and stop.
 
         Args:
-            timeout_s: Seconds to wait if a job is already late. Otherwise, `close` waits up to five
-                times as long, because the machine may just be busy.
+            timeout_s: Maximum wait in seconds if a job is already late. If no job is late, `close`
+                waits up to five times as long, because the machine may only be busy.
 
         Raises:
             StorageError: If jobs are still unfinished after the time limit. These jobs are dropped.
@@ -476,8 +476,8 @@ class BackgroundWriter:
             start = monotonic()
             errors = [*filter(None, starmap(self._run_job, jobs))]
             with self._changed:
-                # If this batch was fast, the remaining jobs only waited for a slow store and are
-                # not late.
+                # After a fast batch, the store is no longer slow, and the remaining jobs are not
+                # reported as late.
                 is_slow = self.unsaved and monotonic() - start > self._timeout_s
                 reason = errors[0] if errors else self._no_answer if is_slow else ""
                 self.unsaved = reason if self._jobs else ""

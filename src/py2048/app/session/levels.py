@@ -19,7 +19,7 @@ ME = "me"
 LEVEL_SETTING = "level"
 
 MAX_ABANDONED = 5
-"""Maximum number of unfinished games to include, because replaying a game takes time."""
+"""Maximum number of unfinished games used to fit a level. Replaying a game takes time."""
 
 
 def find_level(

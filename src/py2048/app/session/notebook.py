@@ -28,7 +28,7 @@ REACH = 300
 the stronger side wins 85 % of the time.
 """
 LEVEL_SOURCE = "level"
-"""First word of a mistake's `source` for chances at a level, before the level's name."""
+"""Prefix of the `source` of mistakes judged at a skill level, such as ``level casual``."""
 
 MAX_MISTAKES_PER_GAME = 20
 
@@ -123,7 +123,7 @@ class Notebook:
     def answer(self, exercise: Exercise, direction: Direction) -> tuple[MoveReview, timedelta]:
         """Save an answer and schedule the next repetition.
 
-        An answer is correct if it is not graded as a mistake.
+        An answer counts as correct unless it is graded as a mistake.
 
         Returns:
             The graded move, and the time until the mistake is due again.
@@ -184,14 +184,14 @@ class PuzzleBook:
         """Return a puzzle whose rating is close to the player's rating.
 
         Unanswered puzzles come first, starting with the closest rating. If all puzzles in the given
-        range have been answered, the puzzle with the oldest answer is repeated. Without a given
-        range, puzzles within `REACH` of the player's rating are preferred.
+        range have been answered, the puzzle with the oldest answer is repeated. If no range is
+        given, puzzles within `REACH` of the player's rating are preferred.
 
         Args:
             low: Minimum initial rating of the puzzle.
             high: Maximum initial rating of the puzzle.
-            kind: Restricts the result to puzzles of this kind. The range must contain a puzzle of
-                this kind.
+            kind: Restricts the result to puzzles of this kind. At least one puzzle of this
+                kind must have a rating between `low` and `high`.
         """
         answered = {each.puzzle: each.answered for each in self.answers}
         rating, strengths = self.rating.rating, self._strengths()

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 HINT_PLAYER = "expectimax"
 
-# Largest tile sum that the bundled perfect-play tables answer quickly, by board shape.
+# Maximum tile sum, by board shape, for fast lookups in the bundled perfect-play tables.
 PERFECT_SUMS = {(2, 2): 60, (2, 3): 252, (2, 4): 1020, (3, 3): 1150}
 
 STORE_TIMEOUT_S = 1.0  # maximum wait for the write lock of another process
@@ -46,8 +46,8 @@ def hint_player(rules: Rules, board: Board | None = None) -> str:
 
     Args:
         rules: Rules of the game.
-        board: The board for the hint, by default a start position. Perfect play is chosen only if a
-            table contains the board and the tile sum is small enough for a fast answer.
+        board: The board for the hint, by default a start position. The perfect player is chosen
+            only if a fast table lookup gives the best move.
     """
     if rules.shape not in PERFECT_SUMS:
         return HINT_PLAYER
@@ -71,8 +71,8 @@ class Session:
 
     Methods return a sequence of `py2048.presentation.events` and pass each change to autosave. If
     the store fails, play continues, and a `StorageFailed` or `SavingChanged` event reports the
-    failure. A method that returns another value queues its events for the next method that returns
-    events.
+    failure. Methods that return another value queue their events for the next method that
+    returns events.
 
     Args:
         autosave: Saves games, records, scores and settings. By default, nothing is saved, and
@@ -87,7 +87,7 @@ class Session:
         best_before: Best score of the player's other games. Read-only.
         is_continued: Whether the game continues a record, which excludes it from best scores.
             Read-only.
-        paces: The player's best times to milestones, by tile, or None until they are needed.
+        paces: The player's best time to each milestone tile, or None before the times are loaded.
         version: Incremented whenever the position changes, which makes older hints stale.
             Read-only.
     """
@@ -151,8 +151,8 @@ class Session:
     ) -> tuple[Event, ...]:
         """Start a new game, by default under the current rules.
 
-        The previous game is kept: a finished game becomes a record, and an unfinished game stays in
-        the `saved_games`.
+        If the previous game is finished, it becomes a record. Otherwise, it is kept in
+        `saved_games`.
 
         Raises:
             SeedError: If `seed` is invalid.
@@ -217,8 +217,8 @@ class Session:
     def start_from(self, record: Record, turns: int | None = None) -> tuple[Event, ...]:
         """Continue the game of `record`. The recorded turns can be undone.
 
-        The game counts as assisted, or as a computer game if a computer player played the record.
-        The score never becomes the best score, because the record may be another person's.
+        The new game's category is ``computer`` if a computer player played the record, otherwise
+        ``assisted``. The game cannot set a best score, because the record may be another person's.
 
         Args:
             record: The record to continue.
@@ -241,7 +241,7 @@ class Session:
             autosave.release(previous)
             autosave.begin(game, saved)
             stored = self._try_read(lambda: autosave.best_score(text))
-        # Scores in memory cover games in progress, including this game.
+        # Without a readable store, fall back to the best score of this session.
         self.reset_best(self._best_scores.get(text, 0) if stored is None else stored)
         self.version += 1
         board, score, is_resumed = self.game.board, self.game.score, saved is not None
@@ -308,7 +308,7 @@ class Session:
         return self._take_events()
 
     def adopt(self, game: TrackedGame) -> None:
-        """Replace the game with a newer copy, which was continued elsewhere.
+        """Replace the game with a copy that has been continued, for example offline.
 
         The new turns produce no events, so the caller must show the position.
         """
@@ -343,7 +343,7 @@ class Session:
         """Count a hint and return a `Hinted` event. Stale hints are ignored."""
         if hint.version != self.version:
             return ()
-        # A final hint does not count again after a preliminary hint for the same position.
+        # A final hint that replaces a quick hint is not counted again.
         was_counted = self._counted_hint[0] == hint.version
         if not (was_counted and (hint.judged or self._counted_hint[1] == hint.player)):
             self._current.count_hint()
@@ -370,7 +370,7 @@ class Session:
         return self.category != before
 
     def play_hint(self, hint: Hint) -> tuple[Event, ...]:
-        """Play the move of a hint and return the events of `move`. Ignore a stale hint.
+        """Play a hint's move and return its events. Stale hints are ignored.
 
         Playing a hint makes the game a computer game, whose record names the computer player.
         """
@@ -397,7 +397,7 @@ class Session:
         return hint_player(self.rules, self.game.board)
 
     def get_player(self, player: Player | str) -> Player:
-        """Return a player, creating and caching it if `player` is a spec.
+        """Return a player. Players that are given as a spec are created once and cached.
 
         An empty spec selects the best player for the current board.
 
@@ -495,8 +495,8 @@ class Session:
     def race(self) -> list[Milestone]:
         """Return the current game's milestones, with the player's best times before this game.
 
-        The best times are loaded on the first call. If that call comes late in a game, they may
-        include times from the same game.
+        The best times are loaded on the first call in each game. If the game has
+        already reached milestones by then, the best times may include its own times.
         """
         if self.paces is None:
             text, none = self._rules_text, dict[int, Pace]()
@@ -673,7 +673,7 @@ def open_session(
         owner: Owner of the games.
         player: Player name for records.
         finalize: Whether to create records of finished games whose process has exited. Pass False
-            for read-only access, because another window may still show such a game.
+            for read-only access, because a finished game may still be open in another window.
 
     Raises:
         StorageError: If the store cannot be opened.

@@ -1,4 +1,4 @@
-"""Games that record help and thinking times, and a browser for recorded games."""
+"""Games that record thinking times, undos and hints, and replays of records."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from py2048.presentation.events import Moved, Undone
 from py2048.review.milestones import is_milestone
 
 HUMAN_CATEGORIES = ("plain", "assisted")
-"""Categories of games played by people. Games in other categories cannot set a best score."""
+"""Score categories of games played by people. Only these games can set a best score."""
 
 
 @dataclass
 class TrackedGame:
-    """A game that records thinking times, help and unsaved changes.
+    """A game that records thinking times, undos, hints and unsaved changes.
 
     Attributes:
         game: The game. Change it only through this class.
@@ -39,7 +39,7 @@ class TrackedGame:
         id: Id in the store.
         revision: Incremented by every turn, undo, redo and hint.
         extra: Additional data saved on behalf of the caller.
-        last_turn_time: Start of the next turn's thinking time, as returned by `time.monotonic`.
+        last_turn_time: Start of the current thinking time, as returned by `time.monotonic`.
     """
 
     game: Game
@@ -88,7 +88,7 @@ class TrackedGame:
         Args:
             saved: The stored game.
             draws: Source of new tiles. Defaults to a generator with the game's seed.
-            draw_again: Whether to check the saved tiles by generating them again.
+            draw_again: Whether to draw the tiles again instead of restoring the saved tiles.
 
         Raises:
             StorageError: If the saved turns break the saved rules.
@@ -137,7 +137,7 @@ class TrackedGame:
 
     @property
     def details(self) -> tuple[int, int, bool, bool]:
-        """Values that decide the score category: ``(undos, hints, computer, offline)``."""
+        """The facts that affect the score category: ``(undos, hints, computer, offline)``."""
         return self.undos, self.hints, self.computer, self.offline
 
     @property
@@ -159,7 +159,9 @@ class TrackedGame:
     def attempt(
         self, direction: Direction, think_ms: int | None = None, spawn: Spawn | None = None
     ) -> Turn | None:
-        """Try to move. Return `None` if the attempt does not count as a turn.
+        """Try to move, and return the turn, or `None` if the move is illegal.
+
+        Illegal moves that the rules penalise count as turns.
 
         Args:
             direction: Direction to slide.
@@ -302,7 +304,7 @@ class Replay:
         return self._positions[self.index]
 
     def forward(self) -> Moved | None:
-        """Go forward one turn. Return the event for the animation, or `None` at the end."""
+        """Go forward one turn, and return a `Moved` event, or `None` at the end."""
         before, after = self.position, self.seek(self.index + 1)
         if after is before or after.turn is None:
             return None
@@ -310,7 +312,7 @@ class Replay:
         return Moved(before.board, after.turn, after.board, points, after.score)
 
     def back(self) -> Undone | None:
-        """Go back one turn. Return the event for the animation, or `None` at the start."""
+        """Go back one turn, and return an `Undone` event, or `None` at the start."""
         before, after = self.position, self.seek(self.index - 1)
         if before.turn is None:
             return None

@@ -79,7 +79,7 @@ def open_store(
 def load_store(url: str | PathLike[str] | None = None) -> bool:
     """Import the modules that `open_store` needs, without opening a store.
 
-    For the player's own store, which is never shared, the slow import is skipped.
+    For the default SQLite file, returns False without the slow import.
 
     Args:
         url: As for `open_store`.

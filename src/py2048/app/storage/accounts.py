@@ -143,7 +143,7 @@ class Accounts(Repository):
     # Programs
 
     def add_bot(self, account_id: str, name: str, person: str, token: str, *, most: int) -> None:
-        """Create an account for a program of `person`, and store the hash of its token.
+        """Create an account for a person's program, and store the hash of its token.
 
         Raises:
             AccountError: If the name or a lookalike is taken, or the person already has `most`
@@ -172,9 +172,9 @@ class Accounts(Repository):
             return _bots(connection, person)
 
     def live_guests(self, guests: Collection[str]) -> set[str]:
-        """Return the given accounts that are guests with valid cookies.
+        """Return the given guests who have neither taken a name nor logged out.
 
-        Ids without an account are included, because guests are not stored before their first game.
+        Unknown ids are included, because guests are not stored before their first game.
         """
         is_over = sa.or_(accounts.c.name.is_not(None), accounts.c.generation > 0)
         query = sa.select(accounts.c.id).where(accounts.c.id.in_(guests), is_over)
@@ -216,7 +216,7 @@ class Sessions(Repository):
             connection.execute(sa.delete(sessions).where(own, sessions.c.id.not_in(last)))
 
     def find(self, session_id: str) -> tuple[Account, str] | None:
-        """Return a session's account and the time of its last use, or None if it has ended."""
+        """Return a session's account and time of last use, or None for an ended session."""
         query = _ACCOUNT.join(sessions, sessions.c.owner == accounts.c.id).add_columns(
             sessions.c.seen
         )
@@ -258,7 +258,7 @@ class Sessions(Repository):
 
 
 def _add_token(connection: Connection, token: str, owner: str, label: str) -> None:
-    """Add a login session for a hashed token in the caller's transaction."""
+    """In the caller's transaction, insert a login session whose id is a hashed token."""
     now = utc_now()
     row = {"id": token, "owner": owner, "label": label, "created": now, "seen": now}
     connection.execute(sa.insert(sessions), row)

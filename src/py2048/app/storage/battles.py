@@ -19,7 +19,7 @@ _PLAYERS = (
     .order_by(battle_players.c.seat)
 )
 _next = battles.alias()
-# A rematch is deleted when all of its players leave, so the outer join may yield NULL.
+# If all players left a rematch, it has been deleted, and the outer join yields NULL.
 _BATTLE = sa.select(
     *(column for column in battles.c if column.name != "rematch"), _next.c.id.label("rematch")
 ).outerjoin(_next, _next.c.id == battles.c.rematch)
@@ -48,7 +48,7 @@ class Battles(Repository):
     def window(self, game_id: str) -> tuple[str, str] | None:
         """Return the start and end time of a game's battle, or None if the game is not in a battle.
 
-        If the player has left the battle, the end time equals the start time.
+        If the player has left the battle, the start time is returned as the end time.
         """
         query = (
             sa.select(battles.c.starts, battles.c.ends, battle_players.c.has_left)

@@ -65,8 +65,7 @@ class Changes(Repository):
             changes: Changes to write, with at most one change per game.
 
         Returns:
-            The ids of games whose changes were not written, because another process has changed the
-            games.
+            Ids of the games that were not written because another process had changed them.
         """
         ordered = sorted(changes, key=attrgetter("id"))
         try:

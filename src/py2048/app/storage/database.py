@@ -137,8 +137,8 @@ def _make_folder(folder: Path) -> None:
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    # Writers lock the database when their transaction begins. If two transactions started with a
-    # read, their later writes would fail instead of waiting for each other.
+    # Take the write lock at the start of a write transaction. Otherwise, SQLite might reject the
+    # first write after a read instead of waiting for the lock.
     writes = connection.get_execution_options().get(WRITES)
     connection.connection.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
 
@@ -182,8 +182,8 @@ class Database:
         self._file_id_at_open = _file_id(self._file)
         if self.is_sqlite:
             self._reader = engine
-            # Other processes have to poll for SQLite's single write lock. Threads wait for a Python
-            # lock instead.
+            # Threads of this process wait for a Python lock first, because SQLite polls its own
+            # write lock.
             self._write_lock: AbstractContextManager[object] = threading.Lock()
         else:
             # REPEATABLE READ transactions read a consistent snapshot, as SQLite transactions do.
@@ -199,8 +199,8 @@ class Database:
     def snapshot(self) -> Iterator[None]:
         """Use a single transaction for all reads of this thread within the block.
 
-        The reads see a consistent snapshot and are faster than in separate transactions. The block
-        must not write.
+        A shared transaction is faster and gives all reads the same snapshot. The block must not
+        write.
         """
         with self.read() as connection:
             self._shared.connection = connection
@@ -242,8 +242,8 @@ class Database:
     def rows(self, query: sa.Select[Any], **values: object) -> Sequence[Row[Any]]:
         """Return the rows of a query.
 
-        Building a query takes longer than running it, so frequent queries are constants with
-        parameters.
+        SQLAlchemy takes longer to build a query than to run it, so frequent queries are module
+        constants with bound parameters.
         """
         with self.read() as connection:
             return connection.execute(query, values).all()
@@ -371,7 +371,7 @@ _ERROR_TEXTS = {
     "forbidden": "{name} denies access ({why}); ask its administrator for permission",
     "unreachable": "cannot reach {name} ({why}); start the database server or correct"
     " PY2048_DATABASE_URL",
-    # These errors concern a single operation rather than the whole store.
+    # Errors that affect a single operation, not the whole store.
     "value": "{name} cannot store this value ({why}); nothing was changed",
     "": "{name} reports: {why}; nothing was changed",
 }

@@ -44,10 +44,10 @@ class SavedGames(Repository):
         return next(iter(self._with_turns(_BY_ID, id=game_id)), None)
 
     def change_since(self, game_id: str, revision: int, length: int) -> GameChange | None:
-        """Return all changes to a game since a revision that had `length` turns.
+        """Return all changes to a game since a revision, or `None` if the game was deleted.
 
-        The cost is proportional to the number of new turns. Returns `None` if the game no longer
-        exists.
+        The cost is proportional to the number of new turns. At the given revision, the game must
+        have had `length` turns.
         """
         new = turns.c.game_id == game_id, turns.c.ply >= length
         with self._database.read() as connection:
@@ -85,8 +85,9 @@ class SavedGames(Repository):
 
         Args:
             owner: Owner of the games.
-            finished: False selects games that are not over. True selects finished games whose
-                process exited before saving the record. None selects both.
+            finished: Whether to select finished games (True), unfinished games (False) or both
+                (None). Finished games are stored here while their last move can be undone, or if
+                their process exited before saving the record.
             rules: Restricts the result to games under these rules.
             limit: Maximum number of games.
             with_turns: Whether to load the turns. Long games have thousands of turns.

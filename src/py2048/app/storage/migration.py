@@ -62,8 +62,8 @@ def bring_up_to_date(engine: Engine, name: str) -> None:
 def _convert_names(connection: Connection) -> None:
     """Convert the tables of revision 0009.
 
-    `lookalike_key` replaces an older comparison of names. If two existing names share a key, both
-    accounts keep their names, but only the older account gets the key.
+    All names get new lookalike keys. If several accounts have lookalike names, they keep the names,
+    but only the oldest account gets the key.
     """
     for change in (
         "DROP TABLE bot_games",
@@ -120,11 +120,11 @@ _CONVERSIONS: dict[str, Callable[[Connection], object]] = {
 def _use_write_ahead_log(engine: Engine) -> None:
     """Enable write-ahead logging permanently, so that readers do not block the writer.
 
-    Changing the mode requires an exclusive lock. SQLite does not wait for this lock, so the
-    function retries.
+    Changing the journal mode requires an exclusive lock, for which SQLite does not wait. This
+    function therefore retries.
     """
     deadline = time.monotonic() + TIMEOUT_S
-    # Both PRAGMA statements count as writes, so an open cursor would block commits.
+    # PRAGMA statements count as writes, so a cursor left open would block commits.
     with closing(engine.raw_connection()) as raw, closing(raw.cursor()) as cursor:
         while cursor.execute("PRAGMA journal_mode").fetchone()[0] not in ("wal", "memory"):
             try:

@@ -101,7 +101,7 @@ class OnlineGames(Repository):
         return next(iter(self._open(_OPEN_BY_ID, id=game_id, most=1)), None)
 
     def live(self, ids: Collection[str]) -> list[OpenGame]:
-        """Return up to 20 of the given games that can be watched, most recently changed first.
+        """Return up to 20 of the given games for spectators, most recently changed first.
 
         Games without moves are excluded. Daily games are excluded for fairness, as explained in
         `py2048.core.fairness`.
@@ -163,8 +163,8 @@ def insert_online_games(connection: Connection, new: Sequence[NewOnlineGame]) ->
     """In the caller's transaction, insert games, their server data and missing accounts.
 
     Returns:
-        False if an account already has a daily game for the same day. Some rows may have been
-        inserted, so a caller with several games must roll back.
+        False if an account already has a daily game for the same day. Callers that pass several
+        games must then roll back, because some rows may have been inserted.
     """
     ensure_accounts(connection, {each.game.owner for each in new})
     facts = [{column.name: getattr(each.info, column.name) for column in rounds.c} for each in new]
@@ -176,7 +176,7 @@ def insert_online_games(connection: Connection, new: Sequence[NewOnlineGame]) ->
 
 def _forget_guests(connection: Connection, owners: Collection[str]) -> None:
     """Delete guest accounts that own no data."""
-    # Accounts with a generation above 0 are kept, because the generation invalidates old cookies.
+    # Keep guests who have logged out, because `generation` invalidates their old cookies.
     is_guest = accounts.c.id.in_(owners), accounts.c.name.is_(None), accounts.c.generation == 0
     owns = (sa.exists().where(table.c.owner == accounts.c.id) for table in OWNED_TABLES)
     connection.execute(sa.delete(accounts).where(*is_guest, *(~each for each in owns)))

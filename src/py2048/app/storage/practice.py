@@ -25,8 +25,8 @@ class Mistakes(Repository):
     def keep(self, found: Iterable[SavedMistake], *, owner: str = "local") -> int:
         """Save mistakes.
 
-        If the player repeats a stored mistake in another game, the mistake returns to the first box
-        but keeps its statistics. Saving the same mistake from the same game again has no effect.
+        A mistake that the player repeats in another game returns to the first box but keeps its
+        statistics. Saving the same mistake from the same game again has no effect.
 
         Returns:
             The number of new mistakes.
@@ -113,7 +113,7 @@ class PuzzleAnswers(Repository):
     ) -> bool:
         """Save a first answer and the puzzle's new rating.
 
-        Answering again only updates the time of the last answer.
+        Later answers to the same puzzle update the time, but no rating changes.
 
         Args:
             answer: The answer.

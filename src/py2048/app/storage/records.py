@@ -26,8 +26,8 @@ _ORDERS = {
     "finished": (records.c.finished.desc(), records.c.id),
 }
 _LEADER_COLUMNS = ("category", "rules", "owner", "score", "finished")
-_CASUAL = ("plain", "assisted")  # These categories share the leaderboard named "assisted".
-NAMED = (  # Records of named players that may enter leaderboards, best first.
+_CASUAL = ("plain", "assisted")  # Both are listed on the "assisted" leaderboard.
+NAMED = (  # Records that are eligible for leaderboards, best score first.
     sa.select(records.c.id, *(records.c[name] for name in _LEADER_COLUMNS), rounds.c.day)
     .join(accounts, accounts.c.id == records.c.owner)
     .outerjoin(rounds, rounds.c.game_id == records.c.id)
@@ -39,7 +39,7 @@ _LEADERS = (leaders.c.score.desc(), leaders.c.finished, leaders.c.record)
 _LONGEST_PERIOD = timedelta(days=92)  # the longest quarter
 
 RECENT_GAMES = 50
-"""Maximum number of recent games that a player's pages list individually."""
+"""Maximum number of games in `Career.recent`."""
 
 MAX_PLACE = 10_000  # Maximum leaderboard place that is counted.
 
@@ -79,8 +79,8 @@ class Records(Repository):
             category: Score category.
             counts: Whether the score can become the owner's best score.
             think_ms: Total thinking time of a program, for the leaderboard of programs.
-            can_undo: Whether the player can still undo the last move. If so, the game is kept
-                beside its record.
+            can_undo: Whether to keep the game in addition to its record, so that the player can
+                undo the last move.
             offline: Whether a browser chose some of the tiles. Such games are not on leaderboards.
 
         Returns:
@@ -242,8 +242,8 @@ class Leaderboards(Repository):
             rules: Rules as text.
             period: ``day``, ``week`` or ``season`` for the current period in UTC, ``ever``, a
                 season such as ``2048-Q1``, or the date of a daily challenge such as ``2048-01-31``.
-                Leaderboards of daily challenges exclude accounts created on that day or later.
-                Their owners may already know the tiles from another account.
+                The leaderboard of a daily challenge excludes accounts created on that day or later,
+                because their owners may know the tiles from another account.
         """
         query = _board_query(category, rules, period).order_by(*_LEADERS).limit(100)
         return self._database.all(RecordSummary, query)
@@ -253,7 +253,8 @@ class Leaderboards(Repository):
     ) -> tuple[int, RecordSummary] | None:
         """Return an account's place and game on a leaderboard, or None for an unlisted account.
 
-        All accounts below place `MAX_PLACE` share the next place. The arguments are those of `top`.
+        All accounts below place `MAX_PLACE` get the same place, `MAX_PLACE` + 1. The arguments are
+        those of `top`.
         """
         query = _board_query(category, rules, period)
         mine = self._database.one(RecordSummary, query.where(leaders.c.owner == owner))
@@ -288,7 +289,7 @@ class Leaderboards(Repository):
 
 
 def _board_query(category: str, rules: str, period: str) -> sa.Select[Any]:
-    """Return the unordered query for the games on a leaderboard."""
+    """Return a query for the games on a leaderboard, in no particular order."""
     return (
         sa.select(*_UNNAMED, accounts.c.name.label("player"), leaders.c.think_ms)
         .select_from(leaders)
@@ -306,7 +307,7 @@ def _board_query(category: str, rules: str, period: str) -> sa.Select[Any]:
 def enter_records(
     connection: Connection, named: sa.Select[Any], think_ms: int | None = None, **values: object
 ) -> None:
-    """Add the selected records to the leaderboards in the caller's transaction."""
+    """Add the records that a query finds to the leaderboards, without committing."""
     best: dict[tuple[str, ...], dict[str, object]] = {}
     for row in connection.execute(named, values):
         facts = {name: row._mapping[name] for name in _LEADER_COLUMNS}
@@ -331,7 +332,7 @@ def season_of(day: date) -> str:
 
 
 def _period_key(period: str, today: date) -> str:
-    """Return the database key of a period that is named as in `Leaderboards.top`."""
+    """Convert a `period` argument of `Leaderboards.top` to its database key."""
     current = {
         "day": f"day {today}",
         "week": f"week {today - timedelta(days=today.weekday())}",

@@ -34,14 +34,14 @@ class Reviews(Repository):
         return self._database.value(sa.select(reviews.c.moves).where(reviews.c.game_id == game_id))
 
     def accuracies(self, games: Collection[str], version: str) -> dict[str, float]:
-        """Return the accuracy of each game, if its review contains one.
+        """Return the accuracy of each game by id. Games without an accuracy are omitted.
 
         Args:
             games: Ids of the games.
             version: Reviewer version, the first word of `StoredReview.version`. Other versions may
                 define accuracy differently.
         """
-        # PostgreSQL reads text as JSON only after a cast, which SQLite does not need.
+        # Unlike SQLite, PostgreSQL needs a cast from text to JSON.
         typed = sa.type_coerce if self._database.is_sqlite else sa.cast
         figure = typed(sa.type_coerce(reviews.c.summary, sa.Text), sa.JSON)["accuracy"].as_float()
         query = sa.select(reviews.c.game_id, figure.label("figure")).where(
@@ -95,7 +95,7 @@ class Reviews(Repository):
         """Claim the review that has waited longest, or return None if no review is waiting.
 
         Args:
-            ended: Time as ISO 8601 in UTC. Claims that were last renewed earlier have expired.
+            ended: Time, ISO 8601 in UTC. Claims last renewed before this time have expired.
         """
         is_free = sa.or_(reviews.c.claimed.is_(None), reviews.c.claimed < ended)
         columns = reviews.c.game_id, reviews.c.attempts.label("attempt"), reviews.c.version
@@ -130,6 +130,6 @@ class Reviews(Repository):
         self._database.change(sa.delete(reviews).where(reviews.c.finished <= latest))
 
     def _update(self, claim: ReviewClaim, values: dict[str, object]) -> bool:
-        """Update a claimed review. Return False if another attempt has started since."""
+        """Update a claimed review. Return False if the claim is outdated."""
         same = reviews.c.game_id == claim.game_id, reviews.c.attempts == claim.attempt
         return bool(self._database.change(sa.update(reviews).where(*same, _PENDING).values(values)))

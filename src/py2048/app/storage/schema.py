@@ -61,7 +61,7 @@ games = _table(
     sa.Column("seed", sa.Text),  # Decimal text, because a seed may exceed 64 bits.
     *_required(sa.Text, "start", "player"),
     *_required(_Time, "started", "updated"),
-    # In `turns`, plies from `length` on are obsolete and will be overwritten.
+    # Rows in `turns` whose ply is `length` or higher are obsolete and will be overwritten.
     *_required(sa.Integer, "length", "position"),
     sa.Column("score", sa.BigInteger, nullable=False),
     sa.Column("is_over", sa.Boolean, nullable=False),
@@ -72,9 +72,9 @@ games = _table(
     sa.Index("games_by_start", "started"),
 )
 
-# SQLite uses a partial index only if a query repeats the index's condition literally. This index is
-# created with raw SQL, because an `Index` with a condition for PostgreSQL would import the
-# PostgreSQL dialect and delay every start.
+# SQLite uses a partial index only if a query repeats the index's condition literally. The index is
+# created with raw SQL, because SQLAlchemy's `Index` would need the PostgreSQL dialect, whose import
+# would delay every start.
 for _dialect, _is_over in {"sqlite": "is_over = 1", "postgresql": "is_over"}.items():
     _index = sa.DDL(  # type: ignore[no-untyped-call]
         f"CREATE INDEX games_over ON games (started) WHERE {_is_over}"
@@ -103,7 +103,7 @@ records = _table(
     # Long texts come last, so that SQLite can read the columns before them without loading the
     # texts.
     sa.Column("record", sa.Text, nullable=False),
-    sa.Column("continued", sa.Boolean),  # True if best scores ignore the record.
+    sa.Column("continued", sa.Boolean),  # Whether best scores exclude the record.
     sa.Index("records_by_owner", "owner", "finished"),
     sa.Index("records_by_score", "owner", "rules", "category", "score"),
     sa.Index("records_by_time", "owner", "rules", "category", "finished"),
@@ -259,7 +259,7 @@ mistakes = _table(
     sa.Index("mistakes_by_time", "owner", "due"),
 )
 
-# First answers to puzzles, with the player's new rating and the time of the last answer.
+# Each player's first answer to each puzzle. `answered` is the time of the player's last answer.
 puzzle_answers = _table(
     "puzzle_answers",
     sa.Column("owner", sa.Text, primary_key=True),

@@ -1,9 +1,9 @@
 """Summaries of finished games by owner, rules and category.
 
-`count_records` updates the summaries in the transaction that writes or deletes records. Pages
-therefore read a limited number of rows, however many games a player finishes. The reference
-implementation, `recount`, computes the same rows from all records. Best scores are read from an
-index on the records.
+`count_records` updates the summaries in the transaction that writes or deletes records. A page
+therefore reads few rows, even for a player with thousands of games. `recount` is a reference
+implementation that computes the summaries from all records. Best scores are read from an index on
+the records.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from py2048.review.milestones import Pace
 
 COUNTED = "owner", "rules", "category", "score", "max_tile", "plies"
 
-MAX_TIMES = 1000  # maximum number of best times in a milestone's ranking
+MAX_TIMES = 1000  # Number of best times to load before guests and programs are removed.
 
 _PRECISION_BITS = 5
 _KEY = tuple(column.name for column in summaries.primary_key)
@@ -55,7 +55,7 @@ def rounded(score: int) -> int:
 
 
 def recount(found: Iterable[Sequence[Any]]) -> list[dict[str, Any]]:
-    """Compute the rows of `summaries` from the `COUNTED` columns of all records."""
+    """Summarise records, given by their `COUNTED` columns, as rows of `summaries`."""
     totals: dict[tuple[Any, ...], list[int]] = {}
     for *career, score, max_tile, plies in found:
         total = totals.setdefault((*career, max_tile, rounded(score)), [0, 0, 0])
@@ -112,7 +112,7 @@ class Scores(Repository):
         return {row.tile: Pace(row.millis, row.moves) for row in rows}
 
     def fastest(self, rules: str, tile: int) -> list[dict[str, Any]]:
-        """Return the times of named people among the best `MAX_TIMES` for a tile."""
+        """Return the 100 shortest times to a tile, without guests and programs."""
         times = sa.select(milestones).filter_by(rules=rules, tile=tile)
         first = times.order_by(milestones.c.millis).limit(MAX_TIMES).subquery()
         query = sa.select(first, accounts.c.name.label("player"))

@@ -36,7 +36,7 @@ def name_key(name: str) -> str:
 def lookalike_key(name: str) -> str:
     """Return a key that is the same for names that look alike, such as *Al* and *A.1*.
 
-    New names are limited to ASCII. Other letters in older names stay unchanged.
+    Non-ASCII letters are not replaced. Only old names contain them.
     """
     return name_key(name).translate(_LOOKALIKES).replace("rn", "m").replace("vv", "w")
 
@@ -46,7 +46,7 @@ class SavedGame:
     """A game in progress, as last saved. By default the game has no turns.
 
     Attributes:
-        id: Id of the game, which its record will also have.
+        id: Id of the game and, after its end, of its record.
         owner: Owner of the game.
         rules: Rules as text.
         seed: Seed of the generator, an integer of any size, or None.
@@ -87,7 +87,7 @@ class SavedGame:
 
 @dataclass(frozen=True)
 class RecordSummary:
-    """A finished game without its turns, which are part of its record; see `Records.load`.
+    """A finished game without its turns. `Records.load` returns the complete record.
 
     Attributes:
         id: Id of the record.
@@ -124,8 +124,8 @@ class Career:
     """A summary of a player's finished games under one set of rules.
 
     Attributes:
-        scores: Number of games by score. Scores are rounded down by less than 1/16 unless `recent`
-            contains all games.
+        scores: Number of games by score. Scores are rounded down to five significant bits, unless
+            `recent` contains all games.
         tiles: Number of games by largest tile.
         recent: The last games, oldest first.
     """
@@ -135,7 +135,7 @@ class Career:
     recent: list[RecordSummary] = field(default_factory=list)
 
     def scores_today(self, now: datetime) -> list[int]:
-        """Return today's scores, or an empty list if `recent` does not cover the whole day."""
+        """Return today's scores, or [] if `recent` does not reach back to midnight."""
         midnight = now.replace(hour=0, minute=0, second=0, microsecond=0).astimezone(UTC)
         found = [end.score for end in self.recent if end.finished >= utc_text(midnight)]
         return [] if len(found) == len(self.recent) < self.scores.total() else found
@@ -157,7 +157,7 @@ class GameChange:
         hints: Number of hints.
         extra: Additional data of the caller.
         turns: New turns as ``(ply, code, millis)``. If a ply occurs twice, the later turn counts.
-        reached: New largest tiles reached without help, as ``(tile, millis, moves)``.
+        reached: Milestone tiles reached without help, as ``(tile, millis, moves)``.
     """
 
     id: str
@@ -193,7 +193,7 @@ class NewOnlineGame:
 
 
 class AccountError(StorageError):
-    """A request about an account is refused, for example because the name is taken."""
+    """The server rejected a request, for example because a name is taken."""
 
 
 @dataclass(frozen=True)
@@ -270,7 +270,8 @@ class DailyResult:
         game_id: Id of the game.
         category: Score category, or None if the game has no record yet.
         score: Score, or None if the game has no record yet.
-        streak: Number of consecutive days up to this day, or None if the game does not count.
+        streak: Number of consecutive days with a finished daily game, up to this day. None if this
+            game is unfinished or does not count towards a streak.
     """
 
     day: str
@@ -364,7 +365,7 @@ class SavedMistake:
         position: The canonical board, which symmetric boards share. Unique per owner and rules.
         board: Board as text, which the store does not interpret.
         score: Score before the move.
-        game: Digest of the game before the move.
+        game: Hash of the game before this move.
         played: Direction that was played.
         moves: Value of each legal direction.
         unit: Unit of the values.
@@ -400,7 +401,7 @@ class ThemeSummary:
         theme: The theme.
         mistakes: Number of mistakes.
         due: Number of mistakes that are due for practice.
-        known: Number of mistakes in the last box, which the player has learned to avoid.
+        known: Number of mistakes that the player has learned to avoid.
         tries: Number of attempts.
         successes: Number of successful attempts.
         next_due: When the next mistake is due, ISO 8601 in UTC.
@@ -499,7 +500,8 @@ class StoredReview:
     Attributes:
         game_id: Id of the game.
         owner: Owner of the game.
-        version: Opaque version of the reviewer and the request.
+        version: Version of the reviewer, followed by details of the request. The store does not
+            interpret the details.
         asked: Time of the request, ISO 8601 in UTC.
         attempts: Number of times that a process has started the review.
         claimed: Time of the claim's last renewal, or None if there is no claim.
@@ -527,7 +529,7 @@ class ReviewClaim:
 
     Attributes:
         game_id: Id of the game.
-        attempt: Number of this attempt, from 1.
+        attempt: Number of this attempt, counted from 1.
         version: Version that was requested.
     """
 

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from py2048.app.controller.practice import PracticeRun
 
 FILE_PROMPT = N_("file name")
-MIN_TIMER_S = 0.001  # The minimum is positive, because Textual divides by the interval.
+MIN_TIMER_S = 0.001  # Must be positive, because Textual divides by the interval.
 
 
 class GameApp(App[None]):

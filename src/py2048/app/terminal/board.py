@@ -156,8 +156,8 @@ class TerminalBoard(Widget):
     def render_line(self, y: int) -> Strip:
         """Return one row of the board.
 
-        A missing row is created by drawing the whole board. Pending changes must wait for the next
-        refresh, because Textual does not repaint rows that it has already painted.
+        If the row is missing, the whole board is drawn first. Pending changes must wait for the
+        next refresh, because Textual does not repaint rows that it has already painted.
         """
         if y >= len(self._strips):
             self._draw()
@@ -198,7 +198,7 @@ def draw_board(
     played: Direction | None = None,
     watched: int | None = None,
 ) -> None:
-    """Draw the board, and mark the `best` and `played` sides and the `watched` tiles."""
+    """Draw the board with marks for two directions and for tiles of value `watched`."""
     width, height = grid.width, grid.height
     canvas.rectangle(0, grid.top, width, height, theme.board)
     for row in range(grid.rows):
@@ -291,10 +291,10 @@ def digit_dots(text: str) -> Iterator[tuple[int, int]]:
 
 
 def dot_size(count: int, width: int, height: int) -> tuple[int, int]:
-    """Return the size of a dot for `count` digits on a tile, or (0, 0) if the digits do not fit.
+    """Return the width and height of the dots that draw `count` digits on a tile, in pixels.
 
-    The size is the width and height in pixels. Dots of 2 x 1 pixels look square, but numbers with
-    three or more digits may use narrower dots. Tiles without room for four digits have no dots.
+    Dots of 2 x 1 pixels look square, but numbers with three or more digits may have narrower dots.
+    Returns (0, 0) if the digits do not fit, or if the tile is too small for four digits.
     """
     dots = 4 * count - 1
     if height < DIGIT_HEIGHT + 2 or width < max(dots, 15) + 1:
@@ -330,7 +330,7 @@ class Canvas:
         self._text: list[dict[int, tuple[str, str]]] = [{} for _ in range(rows)]
 
     def key(self, row: int) -> object:
-        """Return a key for the content of a row. Rows with equal keys look the same."""
+        """Return a key for comparing rows, which look the same if their keys are equal."""
         return self._pixels[2 * row], self._pixels[2 * row + 1], self._text[row]
 
     def rectangle(self, x: int, y: int, width: int, height: int, colour: str) -> None:
@@ -375,7 +375,7 @@ Quarters = tuple[str, str, str, str]
 
 
 def _letter(character: str, ink: str, quarters: Quarters) -> Segment:
-    """Return a bold letter whose background is the most frequent of four colours."""
+    """Return a bold letter on the most frequent of the four background colours."""
     background = max(quarters, key=quarters.count)
     return Segment(character, Style(color=ink, bgcolor=background, bold=True))
 
@@ -393,8 +393,8 @@ def _block(quarters: Quarters) -> Segment:
     ink = others[0][0]
     mask = sum(1 << bit for bit, colour in enumerate(quarters) if colour != background)
     if _QUARTERS[mask] in "▄▐":
-        # In some fonts, the lower half block leaves a gap above the next row. Swapping the colours
-        # of the complementary character avoids the gap.
+        # In some fonts, the lower half block leaves a gap above the next row. The complementary
+        # character with swapped colours does not.
         return Segment(_QUARTERS[15 - mask], Style(color=background, bgcolor=ink))
     return Segment(_QUARTERS[mask], Style(color=ink, bgcolor=background))
 
@@ -405,13 +405,13 @@ FULL_COLUMNS = 6
 """Width of a label that fits all digits of 131072, in terminal columns."""
 
 MAX_POWER_COLUMNS = 2
-"""Maximum width in columns of labels that show ranks, such as ``11`` for 2048."""
+"""Labels of this width or less show the exponent of 2, such as ``11`` for 2048."""
 
 MIN_PITCH = 4
-"""Minimum distance between the tops of adjacent cells in layouts with gaps."""
+"""Minimum height of a cell with its gap, in pixels."""
 
 COMFORTABLE_PITCH = 8
-"""Distance between the tops of adjacent cells. Larger cells would not be easier to read."""
+"""Height of a comfortably legible cell with its gap, in pixels."""
 
 PANEL_COLUMNS = 22
 MARGINS = (2, 3, 2)
@@ -504,7 +504,7 @@ def fit(width: int, height: int, rows: int, columns: int) -> TerminalGrid | None
 
 
 def _spaced(width: int, height: int, rows: int, columns: int, frame: int) -> TerminalGrid | None:
-    """Return a grid of `width` x `height` pixels with gaps, and a frame of `frame` pixels."""
+    """Return a layout with gaps for `width` x `height` pixels, or None if it does not fit."""
     across, down = (width + 2 - 4 * frame) // columns, (height + 1 - 2 * frame) // rows
     # Pixels are half as wide as they are high. Tiles are square, or wider if their digits need
     # room.
@@ -535,7 +535,7 @@ class Arrangement(Enum):
 def arrange(
     width: int, height: int, rows: int, columns: int
 ) -> tuple[Arrangement, TerminalGrid | None]:
-    """Return the most legible layout for a board, and its terminal grid."""
+    """Return the most legible arrangement that fits, and the layout of its cells."""
     # Space for the board, without the panel, the key bar, the score and the message.
     sizes = {
         Arrangement.WIDE: (width - PANEL_COLUMNS - sum(MARGINS), height - 1),
@@ -552,7 +552,7 @@ def arrange(
 
 
 def _legibility(grid: TerminalGrid | None) -> tuple[int, int, int]:
-    """Rank a layout by complete numbers, then large digits, then cell height."""
+    """Return a sort key that prefers wide labels, then large digits, then tall cells."""
     if grid is None:
         return -1, 0, 0
     columns = min(grid.label_columns, FULL_COLUMNS)
@@ -569,8 +569,8 @@ def label(value: int, width: int) -> str:
     """Return a tile's label with at most `width` characters.
 
     Labels show all digits if they fit, and otherwise thousands (``131k``). Labels of one or two
-    characters show ranks, such as ``11`` for 2048. All labels on a board have the same maximum
-    width, so equal labels mean equal tiles.
+    characters show exponents, such as ``11`` for 2048. Pass the same `width` for all tiles of a
+    board, so that different tiles have different labels.
 
     >>> label(131072, 6), label(131072, 4), label(131072, 3), label(131072, 2)
     ('131072', '131k', '.1M', '17')

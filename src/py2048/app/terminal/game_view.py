@@ -34,13 +34,12 @@ ARROWS = {Direction.UP: "↑", Direction.DOWN: "↓", Direction.LEFT: "←", Dir
 GAIN_S = MOTION_MS["rise"] / 1000
 
 ROWS_PER_DIGIT_SIZE = 24
-"""Number of panel rows after which the large digits grow by one size."""
+"""The scale of the large digits is the panel's height divided by this number of rows."""
 
 MIN_COLUMNS_BELOW = 38
 """Minimum width of a panel below the board."""
 
 MIN_ROWS_FOR_DIGITS, MAX_PANEL_ROWS = 19, 23
-"""Minimum panel height for large digits, and maximum panel height, in rows."""
 
 MAX_GAP, MAX_BAR, COACH_ROWS = 4, 48, 4
 
@@ -50,7 +49,7 @@ class PanelSection(NamedTuple):
 
     Attributes:
         priority: Sections with the highest priority numbers are omitted first.
-        rows: Height, which does not depend on the content, so that the sections below never move.
+        rows: Fixed height in rows, so that the sections below never move.
         lines: Content, at most `rows` lines.
     """
 
@@ -65,7 +64,7 @@ class GameView(Container):
     Attributes:
         board: The board.
         arrangement: Current position of the panel.
-        grid: Current grid of the board, or `None` if the board does not fit.
+        grid: Current layout of the board, or `None` if the board does not fit.
         status: The displayed scores and facts.
         hint: The current hint, if any.
         note: The current message.
@@ -279,7 +278,7 @@ class GameView(Container):
         return PanelSection(priority, len(lines), lines)
 
     def _next_section(self, width: int) -> PanelSection:
-        """Return the section with the next larger tile, and a progress bar for the tile sum."""
+        """Return the section with the next tile to reach and a progress bar."""
         shown = self.board.board
         if shown is None or not shown.max_tile:
             return PanelSection(5, 2, [])
@@ -317,9 +316,10 @@ class GameView(Container):
         return PanelSection(6, COACH_ROWS, lines)
 
     def _message(self, width: int, *, shows_hint: bool) -> list[str]:
-        """Return the message or, if there is no message, a hint, status or help text.
+        """Return the lines of the message area.
 
-        Messages that do not fit are hidden, not truncated.
+        A message takes precedence over hints, status and help. Messages that do not fit are
+        hidden, not truncated.
         """
         if self.hint and not self.note and not shows_hint:
             losses = [f"{ARROWS[row.direction]} {row.text}" for row in options_of(self.hint)]
@@ -373,7 +373,10 @@ def spread(sections: list[PanelSection], rows: int) -> list[Content]:
 
 
 def score_line(score: str, gain: str, best: str, width: int) -> Content:
-    """Return the scores in one line, without the gain or the best score if there is no room."""
+    """Return the score, the gain and the best score in one line.
+
+    If the line is too narrow, either the gain or the best score is omitted, preferably the gain.
+    """
     best = f"{_('Best')} {best}"
     if len(f"{score}{gain} {best}") > width:
         gain, best = ("", best) if len(f"{score} {best}") <= width else (gain, "")
@@ -456,7 +459,7 @@ def bar(share: float, columns: int, colour: str = "$accent") -> Content:
 
 
 def _cut(text: str, width: int) -> str:
-    """Remove facts from the end of a text until it fits."""
+    """Shorten a text by dropping its last parts, which are separated by middle dots."""
     while len(text) >= width and " \N{MIDDLE DOT} " in text:
         text = text.rpartition(" \N{MIDDLE DOT} ")[0]
     return text
@@ -481,7 +484,7 @@ FOOTER = (
 
 
 def key_label(action: UserAction) -> str:
-    """Return the keys of an action in lower case, except for function keys."""
+    """Return the label of an action's keys, in lower case except for function keys."""
     return action.shown if action.shown[1:].isdigit() else action.shown.lower()
 
 

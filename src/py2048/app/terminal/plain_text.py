@@ -36,7 +36,7 @@ from py2048.presentation.words import level_name
 if TYPE_CHECKING:
     from py2048.engine.jit.progress import Compiling
 
-# Compiler progress: seconds before the first line, between lines, and between polls.
+# Timing of the reports on the compiler's progress.
 PROGRESS_DELAY_S, PROGRESS_PERIOD_S, POLL_PERIOD_S = 1.0, 5.0, 0.1
 
 HELP = (
@@ -72,7 +72,7 @@ class PlainTextGame:
         self._session = session
         self._write = write
         self._preferred_player = player
-        # The action after the answer "yes", and the text to write after "no".
+        # While a yes-no question is open: the action for "yes" and the reply to "no".
         self._question: tuple[Callable[[], object], str] | None = None
         self._hint_thread: Thread | None = None
         self._coach = Coach(session, self, JobRunner())
@@ -97,7 +97,7 @@ class PlainTextGame:
         }
 
     def begin(self, start: Start | None = None) -> None:
-        """Start or resume a game, or describe the session's game if there is one."""
+        """Describe the current game. Start or resume a game if the session has none."""
         self._write(_("2048. Type help for the commands."))
         self.show(opening(self._session, start))
         self.show(self._session.check_saving())
@@ -230,7 +230,7 @@ class PlainTextGame:
         return player_name(spec, self._session.best_player)
 
     def _hint(self) -> None:
-        """Write the player's hint, or a faster player's hint while the player compiles."""
+        """Write the chosen player's hint or, while it compiles, a faster player's hint."""
         if self._is_over():
             return
         session, player = self._session, self._player
@@ -238,7 +238,7 @@ class PlainTextGame:
         answers = advise(session.snapshot(), session.get_player(player), level)
         hint = next(answers)
         assert isinstance(hint, Hint)
-        if not hint.instead_of:  # The last hint of a compiled player includes chances.
+        if not hint.instead_of:  # The player's final hint includes chances.
             hint = [hint, *(each for each in answers if isinstance(each, Hint))][-1]
         self.show(self._session.show_hint(hint))
         if hint.instead_of and not (self._hint_thread and self._hint_thread.is_alive()):

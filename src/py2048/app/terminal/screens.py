@@ -99,7 +99,7 @@ class Choices(OptionList):
     ]
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """Return the height for a width of at least 1, because Textual cannot wrap to 0 columns."""
+        """Return the list's height, treating 0 text columns as 1 to avoid a Textual error."""
         padding = self.get_component_styles("option-list--option").padding.width
         return super().get_content_height(container, viewport, max(width, padding + 1))
 
@@ -122,7 +122,7 @@ class ListScreen(ModalDialog):
     def __init__(self, request: ListRequest) -> None:
         super().__init__()
         self._request = request
-        # Keys may arrive while the list is not mounted, so the list must exist from the start.
+        # Create the list now, because keys may be pressed before it is mounted.
         more = (Choice(title, title) for title, _ in request.more)
         self._list = Choices(*(_option(choice) for choice in (*request.choices, *more)))
         self._fault = Static("", classes="fault", markup=False)
@@ -146,7 +146,7 @@ class ListScreen(ModalDialog):
             self._list.focus()
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Close the screen and handle the chosen value or additional action."""
+        """Close the screen, and use the chosen value or run the chosen action."""
         choices, index = self._request.choices, event.option_index
         if index < len(choices):
             self._take(choices[index].value)
@@ -167,7 +167,7 @@ class ListScreen(ModalDialog):
 
 
 class MoreScreen(ModalDialog):
-    """A list of all actions to choose from, and of the keys on other screens.
+    """A menu of all actions, followed by the keys of the other screens.
 
     Args:
         do: Performs an action by name.
@@ -297,8 +297,8 @@ class BoardScreen(ModalDialog):
     def move_lines(self, rows: list[DirectionRow]) -> list[str]:
         """Return markup that lists the directions with their losses, best first.
 
-        Narrow screens show two directions per line, and no bars. The best and the played direction
-        come first.
+        A narrow screen shows two directions per line, without bars. The best direction and the
+        played direction are then at the top.
         """
         if self.is_narrow:
             ranked = sorted(rows, key=lambda row: not (row.is_best or row.is_played))
@@ -460,7 +460,7 @@ class ReviewGraph(Widget):
         self._review, self._theme, self._seek = review, theme, seek
 
     def render(self) -> Content:
-        """Draw the graph, with 100 % and 0 % marked and a row of letters above it."""
+        """Draw the graph, with marks at 0 % and 100 %, and a row of letters above it."""
         review, theme, (width, height) = self._review, self._theme, self.size
         canvas = Canvas(width, height, theme.panel)
         pixel_width, pixel_height = 2 * width, 2 * (height - 1)
@@ -520,7 +520,7 @@ class PracticeScreen(BoardScreen):
         self.lay_out(self.app.size)
 
     def on_terminal_board_gesture(self, event: TerminalBoard.Gesture) -> None:
-        """Answer with the direction of a mouse gesture."""
+        """Answer the prompt with the direction of a mouse gesture."""
         event.stop()
         self.action_go(str(event.direction))
 
