@@ -48,9 +48,9 @@ from py2048.engine.jit import kernel
     SCORE,
     LEGAL,
     STATUS,
-    # The tables start at this index. The first four tables list the ranks and cumulative weights of
-    # start tiles and of spawns. The last table lists the candidate cells of a fixed spawn after a
-    # move in each direction.
+    # The lookup tables start at this index. The first four tables list the ranks and cumulative
+    # weights of start tiles and of spawns. If spawns are deterministic, the last table lists the
+    # cells on which a tile may spawn after a move in each direction.
     TABLES,
 ) = range(11, 25)
 
@@ -167,6 +167,6 @@ def _turn(game: Game, cells: Cells, direction: int) -> Int:
 
 @kernel(borrows=True)
 def _judge(game: Game, cells: Cells) -> None:
-    """Determine the legal directions, and whether the game is over."""
+    """Update the legal directions and the status of the game."""
     game[LEGAL] = legal_cells(cells, game[rules.ROWS], game[rules.COLUMNS], game[rules.TARGET])
     game[STATUS] = PLAYING if game[LEGAL] else OVER

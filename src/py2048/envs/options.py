@@ -185,8 +185,8 @@ DIRECTIONS = 4
 def largest_exponents(rules: Rules) -> Exponents:
     """Return upper bounds for a board's exponents, in descending order: uint8 `[cells]`.
 
-    The bounds are consecutive integers that end at the exponent of the largest spawning tile. The
-    bounds of the classic board range from 17 (131072) to 2.
+    For example, the bounds for the classic rules are the integers from 17 (131072) down to 2 (4,
+    the largest tile that spawns).
     """
     tile = max(*rules.spawn_weights.tiles, *rules.start_weights.tiles)
     smallest = tile.bit_length() - 1

@@ -81,8 +81,8 @@ class GameState(NamedTuple):
         """Check that the state can occur under `rules`.
 
         Raises:
-            BoardError: If the state has other rules or another number of cells, or if its tiles
-                cannot be reached.
+            BoardError: If the state has different rules, or a board that cannot occur under
+                `rules`.
             OptionError: If another field is invalid.
         """
         score, ply = whole_number(self.score), whole_number(self.ply)
@@ -307,7 +307,7 @@ class GameEnv(gymnasium.Env[Array, SupportsIndex]):
         return float(self._reward(Transition(boards[0], action, boards[1], points, legal, ended)))
 
     def _penalty_of(self, flags: int, action: SupportsIndex) -> float:
-        """Return the penalty for a step that returned `flags`; raise if the action is forbidden."""
+        """Return a step's penalty, or raise the error that its flags indicate."""
         if flags & kernels.IS_NO_ACTION:
             raise _no_action(action)
         if flags & kernels.IS_AFTER_THE_END:

@@ -47,7 +47,7 @@ from py2048.envs.rendering import RENDER_FPS, Screen
 
 Flags = NDArray[np.bool_]
 Last = Callable[[], list[Array]]
-"""Returns the final observations, masks and scores, with zeros for unfinished episodes."""
+"""Returns the final observation, mask and score of each episode, or zeros if it has not ended."""
 
 
 class Shown(NamedTuple):
@@ -97,7 +97,7 @@ class Layout(NamedTuple):
 class Frame:
     """Buffers for the outputs of a step and the final positions of finished games.
 
-    `places` contains the addresses of the arrays for the step kernel. Agents receive views of
+    `places` holds the array addresses that are passed to the step kernel. Agents receive views of
     `block`, and its memory is not reused while a view exists.
     """
 
@@ -216,11 +216,11 @@ class ShownBatch(BatchGames):
         self._state.flags[int(DONE // WIDTH), slots] = 0
 
     def show(self, steps: int = 0, out: Sequence[Array | None] = ()) -> tuple[Last, Shown, int]:
-        """Play `steps` steps in the directions set by `enter`; return the last step's outputs.
+        """Play `steps` steps in the directions set by `enter`.
 
-        The first item of the result is a function that returns the final positions of finished
-        episodes. The other items are the outputs and the number of finished episodes. Later steps
-        do not overwrite outputs while a view of them is in use.
+        Returns: A function that returns the final positions of finished episodes, the outputs of
+            the last step, and the number of finished episodes. Later steps do not overwrite the
+            outputs while a view of them is in use.
         """
         if self._card:
             if out:
@@ -302,7 +302,7 @@ class ShownBatch(BatchGames):
 
 
 def _delivered(given: Array | None, own: Array) -> Array:
-    """Copy the output `own` to the caller's array `given`, if any; return the array to use."""
+    """Return `given` with the contents of `own`, or `own` if no array was given."""
     if given is None:
         return own
     if given is not own:
@@ -351,8 +351,7 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
             GPU arrays.
 
     Raises:
-        RulesError: If the rules do not exist, a spawning tile is too large for a batch or ends the
-            game immediately, or the GPU does not support the rules.
+        RulesError: If the rules do not exist, or are not supported by batches or by the GPU.
         BoardError: If the board is too large for a batch.
         OptionError: If another argument is invalid.
         MissingExtraError: If CuPy is not installed.
@@ -433,8 +432,7 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
                 and must not allow larger tiles.
 
         Raises:
-            OptionError: If an option is unknown, the mask is invalid, or the rules need another
-                board or larger tiles.
+            OptionError: If an option is unknown or invalid.
             RulesError: If the rules do not exist, or cannot be played in a batch.
             BoardError: If the boards have the wrong shape or cannot occur under the rules.
             SeedError: If a seed is not a whole number from 0 to 2**64 - 1.
@@ -468,12 +466,12 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
             actions: Whole numbers from 0 to 3, `[num_envs]`.
             out: Arrays to write to and return, by name: ``observations``, ``rewards``,
                 ``terminations``, ``truncations``, ``action_mask``, ``score``. Missing arrays are
-                allocated. Arrays of the same type are filled without a copy if `num_envs` is a
-                multiple of 512.
+                allocated. If `num_envs` is a multiple of 512, contiguous arrays of the right type
+                are filled without a copy.
 
         Raises:
-            ResetNeeded: Before the first `reset`, or if a finished episode was not reset in the
-                autoreset mode ``Disabled``.
+            ResetNeeded: Before the first `reset`, or if an episode is over and autoreset is
+                disabled.
             DirectionError: If the actions are not `num_envs` numbers from 0 to 3.
             OptionError: If `out` has an unknown name or an unsuitable array.
             IllegalMoveError: If an action is illegal and `illegal` is ``raise``. In this case, no
@@ -543,7 +541,7 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
     def _slot_seeds(
         self, seed: int | Sequence[int | None] | NDArray[np.integer] | None
     ) -> tuple[Flags, NDArray[np.uint64]]:
-        """Return which environments start a new series, and the seeds of these series."""
+        """Return a mask of the environments that get a new seed, and the seeds."""
         count = self.num_envs
         if isinstance(seed, np.ndarray):
             seed = seed.tolist()
@@ -604,7 +602,8 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
         """Replace the points with the rewards that the user's function returns.
 
         Args:
-            before: The boards before the step, which episodes waited, and the moves.
+            before: The boards before the step, a mask of the episodes that were already over, and
+                the moves.
             over: Which episodes ended and have restarted, or None.
             shown: The outputs of the step.
         """
