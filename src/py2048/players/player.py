@@ -126,7 +126,7 @@ class FinishedGame(NamedTuple):
 
 
 class ResignedError(PlayerError):
-    """Raised by a player to resign. In a tournament, the score reached so far counts."""
+    """Raised by a player to resign. In a tournament, a player who resigns keeps the score."""
 
 
 class Usage(NamedTuple):
@@ -162,8 +162,7 @@ class PlaysGames(Protocol):
         """Play the game of each seed to the end.
 
         Each result equals that of a `Game` with this seed in which a new player chooses every move.
-        Results do not depend on the other seeds. If `seeds` is empty, the player only loads its
-        files and compiles its kernels.
+        If `seeds` is empty, the player only loads its files and compiles its kernels.
         """
 
 

@@ -12,7 +12,8 @@ one to three shifts.
 All weights are in one array, ordered by stage and then by tuple. The `stride` between consecutive
 weights is 1 in finished networks and larger during training. Weights are float32, or int16 in
 quantised networks. During training, a weight of 0 in a later stage has not been learned yet.
-Kernels then use the same weight from an earlier stage, which is called *promotion*.
+Kernels replace a weight that has not been learned with the corresponding weight from an earlier
+stage, which is called *promotion*.
 """
 
 from __future__ import annotations
@@ -117,7 +118,8 @@ class ValueParams(NamedTuple):
 
 # --- tile-downgrading ----------------------------------------------------------------------------
 
-# `layout.downgraded` is the reference. The kernels find all removed ranks before changing a board.
+# The reference implementation is `layout.downgraded`. The kernels determine all removed ranks at
+# once instead of one at a time.
 
 EVEN, TOPS = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x8080808080808080)
 BYTES, FULL = np.uint64(0x0101010101010101), np.uint64(0x7F)
@@ -167,7 +169,7 @@ def downgraded_word(low: Word, high: Word, known: Word) -> Word:
 @kernel(inline=True, borrows=True)
 def known_word(low: Word, high: Word, known: Word) -> Word:
     """Downgrade a packed board, with a fast path for boards without large tiles."""
-    # For each byte, set the highest bit if one of its two ranks exceeds `known`.
+    # Set the highest bit of each byte that contains a rank above `known`.
     add = (FULL - known) * BYTES
     above = (((low & EVEN) + add) | (((low >> NIBBLE) & EVEN) + add)) & TOPS
     if (above | high) != ZERO:
@@ -526,7 +528,7 @@ def add_changes(used: Bytes, low: Bytes, high: Bytes, steps: NDArray[np.int16]) 
     """Add encoded differences to 16-bit numbers, with wraparound; see ``weights.py``.
 
     Args:
-        used: One bit per number, most significant bit first, set if the number changes.
+        used: Bitmap of the numbers that change, most significant bit first.
         low: Low bytes of the zigzag-encoded differences.
         high: High bytes of the differences.
         steps: Numbers to update.

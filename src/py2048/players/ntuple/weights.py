@@ -70,7 +70,7 @@ MAX_STEP = 2**15 - 1
 MAX_SMALL_WEIGHTS = 1 << 24
 """Networks of up to this many weights are saved with stronger compression."""
 MIN_POINTS = 1e-30
-"""Lower limit for steps, in points. Much smaller steps would underflow in float32."""
+"""Minimum quantisation step in points, which avoids float32 underflow."""
 SHIPPED = Path(__file__).resolve().parent / "data"
 
 RECORDS_KIND, RECORDS_VERSION = "py2048-records", 1
@@ -114,8 +114,7 @@ def save_packed(network: Network, path: Path | str, *, step: float, prune: float
         The network with its rounded weights, as stored in the file.
 
     Raises:
-        WeightsError: If a weight does not fit into two bytes, the file cannot be written, or `load`
-            would reject it.
+        WeightsError: As for `save`, or if a weight does not fit into two bytes.
     """
     target = Path(path)
     header = {**_header(network, PACKED), "step": step, "prune": prune}
