@@ -2,8 +2,8 @@
 
 The search addresses boards by *handles*. The handle of a packed board is the board itself: a pair
 of words, as in ``engine/_board_kernels.py``. A board that is not packed is stored in a slot of the
-search context's arena (``context.py``), and its handle is the slot number. The slots that start at
-``SLOTS_PER_LEVEL * level`` hold the board after `level` moves, and its four afterstates.
+search context's arena (``context.py``), and its handle is the slot number. Each level of the search
+has ``SLOTS_PER_LEVEL`` slots: one for the board and four for its afterstates.
 
 Each kind of board has these operations:
 

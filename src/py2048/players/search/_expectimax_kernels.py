@@ -159,7 +159,7 @@ def make_afterstate_kernels(parts: Parts) -> Kernels:
 
     @kernel(borrows=True)
     def leaf_values(moves: Moves, context: SearchContext, weights: Weights) -> MoveValues:
-        """Return the leaf value of each move, or zeros in an exhaustive search."""
+        """Return the leaf value of each move, or zeros if the search prunes no moves."""
         if context.loss_cost == 0.0:
             return 0.0, 0.0, 0.0, 0.0
         return (
@@ -367,7 +367,7 @@ class SearchParams(NamedTuple):
 def node_budget(
     params: SearchParams, legal: Int, factor: float, context: SearchContext
 ) -> tuple[float, float]:
-    """Return how many nodes a move should use, and how many it may use at most.
+    """Return the target and the maximum for a move's node count.
 
     With a fixed node budget, both numbers equal the budget. A time limit is an average over several
     moves. After an overrun, or after time is saved on forced moves, the difference is spread over
@@ -399,8 +399,7 @@ def record_move(params: SearchParams, spent: float, breadth: float, context: Sea
 def tree_breadth(nodes: float, cost: Int, context: SearchContext) -> float:
     """Estimate the breadth of a search tree: log2 of its node count at cost limit 0.
 
-    The estimate extrapolates from a search with a higher cost limit. The extrapolation assumes that
-    log2 of the node count grows by `context.growth` per cost unit.
+    The estimate assumes that log2 of the node count grows by `context.growth` per cost unit.
 
     Args:
         nodes: Number of nodes at the cost limit `cost`.
@@ -422,8 +421,8 @@ def first_cost_limit(optimum: float, params: SearchParams, context: SearchContex
     """Return the cost limit of the first iteration, or -1 to skip iterative deepening.
 
     With a time limit, the cost limit depends on the size of the previous move's search tree.
-    Deepening is skipped if even the smallest search is expected to take more than twice the budget.
-    Later moves can then use the time that was saved.
+    Deepening is skipped, which saves time for later moves, if even the smallest search is expected
+    to take more than twice the budget.
     """
     if params.is_timed == 0 or context.breadth <= 0.0:
         return np.int64(FIRST_COST_LIMIT)
@@ -487,7 +486,7 @@ def time_factor(points: Points, values: Values, current: Values) -> float:
 
 @kernel(borrows=True, expand=True)
 def reset_shares(points: Points, context: SearchContext) -> np.int64:
-    """Give every legal root move the same share of the nodes; return the number of legal moves."""
+    """Give all legal root moves equal shares of the nodes; return their number."""
     legal = np.int64(0)
     for direction in range(4):
         context.node_shares[direction] = np.float64(points[direction] >= 0)
@@ -521,7 +520,7 @@ def make_deepening(search_moves: Kernel) -> Callable[..., None]:
         used, previous, breadth = np.float64(legal), 0.0, context.breadth
         cost_limit = min(first_cost_limit(optimum, params, context), np.int64(params.max_cost))
         if cost_limit < 0 and legal > 1:
-            breadth -= 1.0 / BALANCE_MOVES  # lets a later move try deepening again
+            breadth -= 1.0 / BALANCE_MOVES  # so that deepening is not skipped forever
         while cost_limit >= 0 and used < maximum:
             node_limit = (
                 maximum - used if previous > 0.0 else FIRST_ITERATION_MAX_SHARE * (maximum - used)

@@ -174,8 +174,7 @@ def check_searchable(rules: Rules) -> None:
     """Raise an error if the compiled search does not support the rules.
 
     Raises:
-        RulesError: If the board or a spawned tile is too large, if too many distinct tiles can
-            spawn, or if a spawned tile ends the game.
+        RulesError: If the search does not support the board size or the tiles that spawn.
     """
     if rules.cells > MAX_CELLS or len(rules.spawn_weights.tiles) > MAX_TILES:
         raise RulesError(
@@ -286,10 +285,11 @@ def _tables(heuristic: Heuristic, shape: tuple[int, int], length: int) -> Tables
 
 
 def _scale(rules: Rules) -> float:
-    """Return how many points these rules give, on average, for one point of classic scoring.
+    """Estimate how many points the rules give per point of classic scoring.
 
-    Building a tile of rank `r` takes about ``2**r / 2`` moves. The merges for a tile of rank `r`
-    earn ``2**r * (r - 1)`` points in total. The returned factors assume large tiles of rank 11.
+    Building a tile of rank `r` takes about ``2**r / 2`` moves. In classic scoring, the merges for
+    this tile earn ``2**r * (r - 1)`` points in total. The estimate assumes that a game builds a
+    tile of rank 11.
     """
     given = CompiledRules.of(rules)
     return 1.0 if given.merge_points else 0.1 if given.sum_points else 0.05

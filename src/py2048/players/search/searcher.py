@@ -199,14 +199,14 @@ class Searcher:
     ) -> NDArray[np.uint8]:
         """Continue a game by playing the best moves; return these moves.
 
-        Single-threaded searches without a time limit also accept the arrays of several games, as in
-        `play_out`, and continue the games in sequence.
+        Searches with one thread and no time limit can continue several games in sequence. The
+        arguments are then the arrays of `play_out`.
 
         Args:
             cells: Board as ranks, which is overwritten with the final board.
             state: Game state, in the format of ``_expectimax_kernels.py``.
             key: Random generator key for the spawns.
-            max_moves: Maximum number of moves. With a time limit, the search may play fewer moves.
+            max_moves: Maximum number of moves. With a time limit, a call may play fewer moves.
         """
         if self.limits.ms:
             max_moves = min(max_moves, int(SPEED_CHECK_MS / self.limits.ms) + 1)
@@ -281,7 +281,7 @@ class Searcher:
 
     @contextmanager
     def _loaded_bands(self, cells: Cells, max_moves: int = 0) -> Iterator[int]:
-        """Unpack the bands of a board; yield the number of moves that need no other band."""
+        """Unpack the bands for a board; yield how many moves can be played with them."""
         bands = self._lazy_bands
         if bands is None:
             yield max_moves
