@@ -7,10 +7,11 @@ tables store no boards.
 
 The *code* of a filling consists of the ranks on its cells, four bits each, with the first cell in
 the lowest bits. The lower half of a code is called its *tail*, and the upper half its *head*.
-Fillings with the same sum are sorted by head and numbered consecutively. A filling's number is the
-sum of two table entries: the number at which its head starts, and the offset of its tail.
+Fillings with the same sum are numbered in the order of their heads. The number of a filling is the
+sum of two table entries: the first number for its head, and the offset of its tail.
 
-Chances are integers in units of 1 / `CHANCE_ONE`, so their sums are exact in any order.
+Chances are integers in units of 1 / `CHANCE_ONE`, so their sums do not depend on the order of
+addition.
 """
 
 from __future__ import annotations
@@ -65,14 +66,14 @@ class TableSpec(NamedTuple):
             runs, 2]`.
         numbers: Maps a 16-bit mask of the large tiles' cells to the number of the arrangement, or
             to `NOT_IN_FORMATION`.
-        turns: Maps a mask of the large tiles' cells to the symmetry that turns the board into its
-            numbered arrangement. Symmetries are encoded as in `turned`.
-        inside: Mask of all cells in a code.
+        turns: Maps a mask of the large tiles' cells to the symmetry that produces the canonical
+            arrangement. Symmetries are encoded as in `turned`.
+        inside: Mask of the cells that a code describes, with one bit per nibble.
         head: Number of bits by which a code is shifted right to get its head.
         tail: Mask that extracts the tail of a code.
-        ranks: Index of each tail in a sorted list of all tails with the same sum.
+        ranks: Index of each tail among the tails with the same sum.
         tails: Tails, sorted by sum.
-        firsts: Index in `tails` of the first tail with each sum; indexed by half the sum.
+        firsts: Start of each tile sum in `tails`, indexed by half the sum.
     """
 
     lines: Words
@@ -96,8 +97,8 @@ class TableLayer(NamedTuple):
     Attributes:
         fillings: Number of fillings.
         heads: Heads, ascending.
-        rests: Tile sum left for the tails of each head, halved.
-        starts: Number of the first filling for each head.
+        rests: Half the tile sum of the tails that complete each head.
+        starts: Lowest filling number of each head.
     """
 
     fillings: np.int64
@@ -107,13 +108,13 @@ class TableLayer(NamedTuple):
 
 
 class Successors(NamedTuple):
-    """The layer that afterstates reach when a certain tile spawns.
+    """The positions that a layer's afterstates reach when a certain tile spawns.
 
     Attributes:
         rank: Rank of the tile.
         chance: Probability of the tile.
         fillings: Number of fillings in this layer.
-        starts: Number of the first filling for each head.
+        starts: Lowest filling number of each head.
         chances: Chance of success from each position in this layer.
     """
 
@@ -236,9 +237,9 @@ def expect(
     Boards that no slide can produce, and boards that contain the target, get a chance of 0.
 
     Args:
-        first: First pair of an arrangement and a head to process, as the number ``arrangement *
-            heads + head``.
-        last: End of the range.
+        first: First item to process. Each item is an arrangement with a head, numbered
+            ``arrangement * heads + head``.
+        last: End of the range of items.
         layer: The layer.
         spec: The formation.
         successors: One layer of successors for each tile that can spawn.
@@ -287,8 +288,8 @@ def choose(
     """Write each position's chance under its best move, or 0 if no move is legal.
 
     Args:
-        first: Start of the range; see `expect`.
-        last: End of the range.
+        first: First item to process, as in `expect`.
+        last: End of the range of items.
         layer: The layer.
         spec: The formation.
         afters: Chances of all afterstates in the layer, from `expect`.

@@ -1,10 +1,9 @@
 """`DistilledMoves`: the best move on every reachable board, stored in a small file.
 
-A predictor ranks the moves on each board, and the file stores only the predictor's errors. A lookup
-first checks whether the predictor's first choice is wrong. A *filter* rules out an error for most
-boards on which the choice is right. For the remaining boards, the file stores a *decision*, a bit
-that is set if the choice is wrong. After a wrong choice, the second choice is checked in the same
-way, and then the third.
+A predictor ranks the moves on each board, and the file stores only the predictor's errors. A
+*filter* recognises most boards on which the predictor's first choice is right. For all other
+boards, the file stores a *decision*, a bit that is set if the first choice is wrong. The second and
+third choices are checked in the same way.
 
 Filters use more bits where the predictor is more confident. Confidence is the lead of the highest
 score over the next.
@@ -36,10 +35,12 @@ from py2048.players.ntuple import layout
 from py2048.players.solving.goal import pack_board, refusal
 
 MAGIC = b"py2048 moves 1\n"
-"""First bytes of a file.
+"""First bytes of a moves file, which are followed by:
 
-After these bytes come the CRC-32 of the rest of the file (4 bytes), the length of the header (4
-bytes), and the JSON header. The arrays follow, little-endian and compressed with zlib.
+- the CRC-32 of the following parts (4 bytes)
+- the length of the header (4 bytes)
+- the JSON header
+- the arrays, little-endian and compressed with zlib
 """
 
 SHIPPED = Path(__file__).resolve().parent / "data"
@@ -157,17 +158,18 @@ _ONE, _SIX, _MASK, _HALF, _LOW = map(np.uint64, (1, 6, 63, 32, 2**32 - 1))
 class Retrieval:
     """A static map from keys to bits, stored without the keys.
 
-    Hashing a key selects some bits within a 64-bit window of a table. The key's value is the XOR of
-    the selected bits. The table solves a system of linear equations with one equation per key [1],
-    and needs only a few percent more bits than keys. Parts of a few thousand keys are solved
-    separately. Keys that are not in the map yield pseudorandom bits.
+    The hash of a key selects some bits in a 64-bit window of a table, and the key's value is the
+    XOR of these bits. The table is the solution of a system of linear equations with one equation
+    per key [1], and needs only a few percent more bits than keys. The table consists of parts for a
+    few thousand keys each, which are solved separately. Keys that are not in the map yield
+    pseudorandom bits.
 
     [1] Dillinger & Walzer, "Ribbon filter: practically smaller than Bloom and Xor", 2021.
 
     Attributes:
         words: The table, with 64 bits per word, least significant bit first, and one word of
             padding.
-        columns: Number of table bits in each part, uint16.
+        columns: Size of each part of the table in bits, uint16.
         seeds: Hash seed of each part, uint8.
     """
 
@@ -212,7 +214,7 @@ class Order:
 
     Attributes:
         boards: Canonical boards.
-        moves: Directions on each board, legal directions first, integers `[boards, 4]`.
+        moves: Directions from best to worst, with illegal directions last, integers `[boards, 4]`.
         scores: Scores of the moves, int32 `[boards, 4]`; illegal moves have the score `ILLEGAL`.
     """
 
@@ -242,18 +244,18 @@ class Order:
         return np.where(others == ILLEGAL, ONLY_MOVE, scores - others)
 
     def keys(self, question: int, bit: int = 0) -> Words:
-        """Return the retrieval keys of the boards' decisions, or of one filter bit."""
+        """Return each board's `Retrieval` key for its decision or for a filter bit."""
         return self.boards << np.uint64(6) | np.uint64(question << 4 | bit)
 
 
 @dataclass(frozen=True, eq=False)
 class FilterPlan:
-    """Chooses the number of filter bits by the predictor's confidence.
+    """Maps the predictor's confidence to a number of filter bits.
 
     Attributes:
         leads: Thresholds of the predictor's lead, ascending, int32.
-        bits: Number of filter bits for leads between two thresholds, uint8. If it is 0, the file
-            stores a decision for every board with such a lead.
+        bits: Number of filter bits for each range of leads, uint8. Without filter bits, every board
+            in the range has a decision.
     """
 
     leads: Leads
@@ -267,7 +269,7 @@ class FilterPlan:
 
 
 def passes(filters: Retrieval, order: Order, number: int, bits: Bytes) -> NDArray[np.bool_]:
-    """Return a mask of the boards for which the filter does not rule out an error."""
+    """Return a mask of the boards on which the filter suspects an error."""
     passed: NDArray[np.bool_] = bits != ALWAYS_RIGHT
     for bit in range(int(bits[passed].max(initial=0))):
         asked = np.flatnonzero(passed & (bits > bit))
@@ -284,7 +286,7 @@ class DistilledMoves:
         most: Largest tile sum of a reachable board.
         covered: Largest tile sum for which the file contains moves.
         predictor: Ranks the moves on a board.
-        questions: Filter sizes for the predictor's first, second and third choice.
+        questions: Filter plans for the predictor's first, second and third choice.
         filters: Bits of the filters.
         decisions: Stored decisions.
     """

@@ -43,7 +43,7 @@ _TYPES: dict[str, type[np.generic]] = {
     "blocks": np.uint8,
     "sizes": np.uint32,
 }
-"""Array types by kind; kinds not listed here are uint64 keys."""
+"""Array types by kind. Arrays of all other kinds contain keys (uint64)."""
 
 
 def lookup_of(keys: Keys, values: Values, width: int) -> kernels.Lookup:
@@ -250,8 +250,8 @@ def read_footer(path: Path, mark: bytes, fault: SolvingError) -> dict[str, Any]:
     """Read the footer of a file.
 
     Raises:
-        SolvingError: If the file cannot be read. If the file is damaged or of another kind, the
-            error is `fault`.
+        SolvingError: If the file cannot be read. The error is `fault` if the file is damaged or of
+            another kind.
     """
     with os_errors_as(SolvingError, str(path)), path.open("rb") as file:
         size, end = file.seek(0, os.SEEK_END), 16 + len(mark)

@@ -34,7 +34,7 @@ TARGETS = 16, 4096
 
 @dataclass(frozen=True)
 class _Part:
-    """All heads or all tails of the fillings, with their tile sums halved."""
+    """The codes of all heads or of all tails, and half the tile sum of each."""
 
     codes: Words
     halves: Longs
@@ -151,8 +151,7 @@ class Positions:
     def _runs(self) -> NDArray[np.uint64]:
         """Return the masks and shifts that unpack a code onto the board.
 
-        The result is uint64 `[arrangements, runs, 2]`, with a mask and a left shift for each run of
-        adjacent cells.
+        Each run of adjacent cells has a mask and a left shift: uint64 `[arrangements, runs, 2]`.
         """
         found = []
         for mask in self._number_of:

@@ -27,7 +27,7 @@ from py2048.players.solving.goal import Goal, Problem
 from py2048.players.solving.solution import Arrays, LayerCount, Solution, SolvingProgress
 
 BATCH_BOARDS = 1 << 15
-"""Number of boards expanded at once, so that their successors fit into the CPU cache."""
+"""Number of boards expanded at once; their successors fit into the CPU cache."""
 
 MIN_BOARDS_PER_THREAD = 1 << 13
 """Minimum number of boards per thread; with fewer, a thread costs more time than it saves."""
@@ -107,8 +107,8 @@ class LayerLoops:
         Args:
             problem: Rules and goal.
             starts: Sums of the starting boards.
-            find: Function that builds the layer of a given tile sum, and returns its numbers of
-                boards and afterstates.
+            find: Function that builds the layer of a tile sum, and counts its boards and its
+                afterstates.
         """
         since, done = time.perf_counter(), 0
         waiting, totals = set(starts), list[int]()

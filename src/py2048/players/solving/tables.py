@@ -49,7 +49,7 @@ MIN_POSITIONS_PER_THREAD = 1 << 14
 """Minimum number of positions per thread; with fewer, a thread costs more time than it saves."""
 
 MIN_CHANCE = 0.5
-"""Minimum chance of a result, below which leaving the formation may be better."""
+"""Minimum chance of success. On worse boards, leaving the formation may be better."""
 
 
 class EndingTable:
@@ -65,8 +65,7 @@ class EndingTable:
     error = 0.6 / STORED_ONE
     """Upper bound for the rounding error of a stored probability.
 
-    Most of the error comes from the file, which stores probabilities as 16-bit integers. The
-    solver's own rounding adds very little.
+    Nearly all of the error comes from storing probabilities as 16-bit integers.
     """
 
     def __init__(self, path: Path, positions: Positions, check: int) -> None:
@@ -188,7 +187,7 @@ class EndingTable:
         return float(self._block(total, block)[within]) / STORED_ONE
 
     def _checked_views(self, board: Board) -> list[tuple[int, int]]:
-        """Return the views of a board, or raise `BoardError` if there are none."""
+        """Return a board's views; raise an error if the board is not in the formation."""
         views = self._views(board)
         if not views:
             line = " / ".join(str(board).splitlines())
@@ -309,9 +308,9 @@ class Ending(NamedTuple):
     """A table's answer for a board.
 
     A move that breaks the formation has the chance 0, although the game may still reach the target.
-    In a test, a search played on from boards whose best move had a chance of 0.9 or more. The
-    search reached the target after 97 % of the best moves, and after 38 % of the moves that break
-    the formation.
+    On boards whose best move has a chance of 0.9 or more, a search that played the best move and
+    then continued the game reached the target 97 % of the time. After a move that breaks the
+    formation, the search still reached the target 38 % of the time.
 
     Attributes:
         table: Name of the table, such as ``L3-256``.
@@ -332,7 +331,7 @@ class Ending(NamedTuple):
 def find_ending(board: Board, rules: Rules | str = "classic") -> Ending | None:
     """Look up a board in all tables of the data folder; return the best result.
 
-    Larger targets are preferred to smaller ones, and then higher chances to lower ones. The result
+    The best result has the largest target and, among equal targets, the highest chance. The result
     is `None` if no table contains the board, or if the best chance is below `MIN_CHANCE`.
 
     Args:
@@ -408,8 +407,7 @@ def build_table(
 def checked_memory(positions: Positions, memory: int) -> int:
     """Return the approximate memory in bytes for building a table.
 
-    The estimate covers four 32-bit arrays for the largest layer, their compressed form, and lookup
-    tables.
+    The largest layer needs 20 bytes per position, for four 32-bit arrays and their compressed form.
 
     Raises:
         SolvingError: If more than `memory` is needed.
