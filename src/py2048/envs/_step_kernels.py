@@ -2,8 +2,8 @@
 
 A game is an int64 array of rules, state and tables. Rules and state share an array, because each
 array argument of a kernel costs 0.1 µs per call. Each step writes its outputs to a row of `rows`
-(uint8 `[n + 1, record]`), in the layout of ``engine/_show_kernels.py``. The last row of `rows`
-holds the current board.
+(uint8 `[n + 1, record]`), in the layout of ``engine/_show_kernels.py``. An extra row at the end of
+`rows` holds the current board.
 
 All kernels in this module borrow their arrays, because reference counting would take two thirds of
 the time of a step.

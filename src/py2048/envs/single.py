@@ -254,8 +254,8 @@ class GameEnv(gymnasium.Env[Array, SupportsIndex]):
     def restore(self, state: GameState) -> tuple[Array, Info]:
         """Continue from a state, which may come from another environment with the same rules.
 
-        Returns an observation and an info like `reset`. Calling `restore` does not affect the games
-        that later resets start.
+        Returns an observation and an info, as `reset` does. Calling `restore` does not affect the
+        games that later resets start.
 
         Raises:
             BoardError: If the state has different rules, or a board that these rules cannot reach.

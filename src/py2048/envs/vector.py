@@ -58,8 +58,8 @@ class Shown(NamedTuple):
         rewards: Rewards, float64 `[n]`.
         masks: Legal actions, int8 `[n, 4]`.
         scores: Scores, int64 `[n]`.
-        terminated: Which episodes are over, bool `[n]`.
-        truncated: Which episodes are truncated, bool `[n]`.
+        terminated: Whether each episode is over, bool `[n]`.
+        truncated: Whether each episode is truncated, bool `[n]`.
     """
 
     observations: Array
@@ -149,7 +149,7 @@ class FramePool:
     """
 
     MAX_FRAMES = 4
-    """Maximum number of frames to keep. Agents usually hold the outputs of two or three steps."""
+    """Maximum number of frames; agents usually hold the outputs of two or three steps."""
 
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
@@ -201,7 +201,7 @@ class ShownBatch(BatchGames):
     def begin(self, mask: Flags, boards: ArrayLike | None = None) -> None:
         """Start the next game in the slots that `mask` selects, optionally from `boards`.
 
-        A game that is over from the start ends at its first step. If the score is the sum of the
+        If a new game is already over, it ends at its first step. If the score is the sum of the
         tiles, the initial score includes the tiles of given boards, so that they do not count as a
         reward.
         """
@@ -591,7 +591,7 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
             raise IllegalMoveError(f"environment {slot}: {direction} changes nothing on {board}")
 
     def _waits(self) -> Flags:
-        """Return which finished episodes will restart at the next step or reset."""
+        """Return a mask of the finished episodes that restart at the next step or reset."""
         return self._batch.dones & (self.autoreset_mode is not AutoresetMode.SAME_STEP)
 
     def _observations_and_infos(self, shown: Shown) -> tuple[Array, Info]:
@@ -604,7 +604,7 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
         Args:
             before: The boards before the step, a mask of the episodes that were already over, and
                 the moves.
-            over: Which episodes ended and have restarted, or None.
+            over: Mask of the episodes that have ended and restarted, or None.
             shown: The outputs of the step.
         """
         boards, waited, moves = before

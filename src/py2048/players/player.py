@@ -44,7 +44,7 @@ class Chance(NamedTuple):
 
 
 class Meaning(NamedTuple):
-    """What a player's values for a position mean, with statistics from recorded games.
+    """The meaning of a player's values for a position, with statistics from recorded games.
 
     Attributes:
         unit: Unit of the values.
@@ -161,7 +161,7 @@ class PlaysGames(Protocol):
     def play_games(self, rules: Rules, seeds: Sequence[int]) -> Sequence[FinishedGame]:
         """Play the game of each seed to the end.
 
-        Each result equals that of a `Game` with this seed in which a new player chooses every move.
+        Each result is the same as if a new player had chosen every move of a `Game` with this seed.
         If `seeds` is empty, the player only loads its files and compiles its kernels.
         """
 

@@ -72,7 +72,7 @@ class PackedBoardSpec(NamedTuple):
     shifts: NDArray[np.uint64]
     """Right shift for each run of a tuple's cells, uint64 `[tuples, parts]`."""
     masks: NDArray[np.uint64]
-    """Mask that selects a run of cells after the shift, uint64 `[tuples, parts]`."""
+    """Mask for each run of a tuple's cells, to apply after the shift, uint64 `[tuples, parts]`."""
     offsets: NDArray[np.uint64]
     """Index of each tuple's first weight, uint64 `[tuples]`."""
     known: Word
@@ -365,7 +365,7 @@ def make_tuple_index_kernel(first: int, parts: tuple[tuple[int, int], ...]) -> I
 
 
 def _make_write_kernel(at: Word, index_of: IndexOf, others: WriteImage | None) -> WriteImage:
-    """Build a kernel that extends `others` by the index of one more tuple."""
+    """Build a kernel that runs `others`, then writes the index of one more tuple."""
     if others is None:
 
         @kernel(inline=True, borrows=True)

@@ -275,8 +275,8 @@ def browser_script(path: Path | str, **facts: object) -> bytes:
     - `facts`, other values for the page
 
     Raises:
-        WeightsError: If the file cannot be loaded or converted. Pages need packed weights for up to
-            4x4 cells, without stages or bands.
+        WeightsError: If the file cannot be loaded or converted. Only packed weights for boards of
+            up to 4x4 cells, without stages or bands, can be converted.
     """
     network = load(path)
     layout, table = network.layout, network.table

@@ -472,8 +472,8 @@ class SearchedGames(NamedTuple):
 def play_games(searcher: Searcher, seeds: Sequence[int]) -> SearchedGames:
     """Play one complete game per seed on the calling thread, mostly without the GIL.
 
-    The games are the same as those of `py2048.core.game.Game` with these rules and seeds, if every
-    move is the best one according to `Searcher.rate`.
+    The games are the same as if `Searcher.rate` had chosen every move of a `py2048.Game` with these
+    rules and seeds.
 
     Args:
         searcher: Search that chooses the moves.

@@ -237,9 +237,8 @@ def expect(
     Boards that no slide can produce, and boards that contain the target, get a chance of 0.
 
     Args:
-        first: First item to process. Each item is an arrangement with a head, numbered
-            ``arrangement * heads + head``.
-        last: End of the range of items.
+        first: Index of the first pair of an arrangement and a head to process.
+        last: Index after the last pair.
         layer: The layer.
         spec: The formation.
         successors: One layer of successors for each tile that can spawn.
@@ -288,8 +287,8 @@ def choose(
     """Write each position's chance under its best move, or 0 if no move is legal.
 
     Args:
-        first: First item to process, as in `expect`.
-        last: End of the range of items.
+        first: Index of the first pair to process, as in `expect`.
+        last: Index after the last pair.
         layer: The layer.
         spec: The formation.
         afters: Chances of all afterstates in the layer, from `expect`.

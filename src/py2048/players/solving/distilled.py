@@ -210,7 +210,7 @@ def equations(hashes: Words, seeds: Words, widths: Words) -> tuple[Words, Words]
 
 @dataclass(frozen=True, eq=False)
 class Order:
-    """The moves on some boards, in the predictor's order of preference.
+    """The moves on several boards, ranked by a predictor.
 
     Attributes:
         boards: Canonical boards.
@@ -254,8 +254,8 @@ class FilterPlan:
 
     Attributes:
         leads: Thresholds of the predictor's lead, ascending, int32.
-        bits: Number of filter bits for each range of leads, uint8. Without filter bits, every board
-            in the range has a decision.
+        bits: Number of filter bits for each range of leads, uint8. If there are no filter bits, the
+            file stores a decision for every board in the range.
     """
 
     leads: Leads
@@ -300,7 +300,7 @@ class DistilledMoves:
     decisions: Retrieval
 
     def serves(self, rules: Rules) -> bool:
-        """Return whether the same moves are optimal under the given rules."""
+        """Return whether the stored moves are optimal under the given rules."""
         return boards_key(rules) == boards_key(self.rules)
 
     def best(self, board: Board) -> Direction | None:
@@ -310,7 +310,7 @@ class DistilledMoves:
             board: A board with a tile sum of at most `covered`.
 
         Raises:
-            BoardError: If the board's sum or tiles show that the board is unreachable.
+            BoardError: If the board's tiles show that no game can reach it.
         """
         tiles = [tile for row in board.rows for tile in row]
         # Every reachable board contains a start tile or the tile of the last spawn.

@@ -371,7 +371,7 @@ class ShardFiles:
         return name in self._shards and None not in self._shards[name]
 
     def length(self, name: str) -> int:
-        """Return the number of keys or values in all shards."""
+        """Return the number of elements in all shards of an array."""
         return sum(map(length_of, self.of(name)))
 
     def drop(self, name: str) -> None:

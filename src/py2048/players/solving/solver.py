@@ -1,8 +1,8 @@
 """Solve games exactly: enumerate boards layer by layer, then evaluate them backward.
 
 A layer holds all boards with the same tile sum. A slide keeps the sum, and a new tile increases it.
-Boards are therefore found from layers with smaller sums, and values are computed from layers with
-larger sums. Each step depends only on complete layers, so an interrupted run can be resumed.
+Boards are therefore enumerated in ascending order of their sums, and evaluated in descending order.
+Each step depends only on complete layers, so an interrupted run can be resumed.
 
 The layers are called *ages* in Kaneko & Yamashita, "Strongly Solving 2048 4x3", 2025,
 arXiv:2510.04580.
@@ -220,7 +220,7 @@ class _Solver:
         return self._union(parts)
 
     def _expanded(self, keys: Keys, expand: Callable[..., Int], room: int) -> Keys:
-        """Like `expanded`, but use all threads and return a single array."""
+        """Expand boards on all threads; return a sorted array of distinct successors."""
 
         def share(first: int, last: int) -> list[Keys]:
             return expanded(keys[first:last], expand, room, self._spec)
