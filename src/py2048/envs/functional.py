@@ -158,7 +158,7 @@ def step(
 
 
 def draws_of(seeds: ArrayLike, plies: ArrayLike) -> NDArray[np.uint64]:
-    """Return the draws of turns in the games with these seeds. The plies are counted from 0.
+    """Return the 64-bit random draw for each pair of seed and ply. Plies are counted from 0.
 
     Raises:
         OptionError: If an input is not a whole number from 0 to 2**64 - 1, or the shapes cannot be

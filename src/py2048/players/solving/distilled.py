@@ -61,7 +61,7 @@ ILLEGAL = np.int32(-(2**30))
 """Score of an illegal move."""
 
 ONLY_MOVE = np.int32(2**30)
-"""Score lead that the predictor gives a board's only legal move."""
+"""Lead assigned to the only legal move on a board."""
 
 Words = NDArray[np.uint64]
 Bytes = NDArray[np.uint8]

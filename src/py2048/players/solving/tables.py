@@ -41,7 +41,7 @@ BLOCK = 1 << 16
 """Number of chances compressed together."""
 
 STORED_ONE = 65535
-"""The stored number for a probability of 1."""
+"""Integer that represents the probability 1 in a file."""
 
 MAX_CACHED_BLOCKS = 256
 
