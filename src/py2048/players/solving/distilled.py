@@ -1,12 +1,12 @@
 """`DistilledMoves`: the best move on every reachable board, stored in a small file.
 
 A predictor ranks the moves on each board, and the file stores only the predictor's errors. A
-*filter* recognises most boards on which the predictor's first choice is right. For all other
-boards, the file stores a *decision*, a bit that is set if the first choice is wrong. The second and
-third choices are checked in the same way.
+*filter* recognises most boards on which the predictor's first choice is right. For each board that
+the filter does not recognise, the file stores a *decision*: one bit, which is set if the first
+choice is wrong. The predictor's second and third choices have filters and decisions of their own.
 
-Filters use more bits where the predictor is more confident. Confidence is the lead of the highest
-score over the next.
+The more confident the predictor is, the more bits the filter spends on a board. The predictor's
+confidence (its *lead*) is the difference between its highest and its second-highest score.
 
 The file does not contain any boards, so it cannot recognise an unreachable board, and may return a
 bad move for it. ``scripts/make_best_moves.py`` builds the files.
@@ -53,7 +53,7 @@ BATCH_BOARDS = 1 << 14
 """Number of boards that are looked up at once."""
 
 GAINS = 512
-"""Number of weights for the points of a move; each weight covers 4 points."""
+"""Number of predictor weights for a move's points, with one weight per 4 points."""
 
 WINDOW = 64
 
@@ -61,7 +61,7 @@ ILLEGAL = np.int32(-(2**30))
 """Score of an illegal move."""
 
 ONLY_MOVE = np.int32(2**30)
-"""Lead assigned to the only legal move on a board."""
+"""Score lead of a move to which there is no legal alternative."""
 
 Words = NDArray[np.uint64]
 Bytes = NDArray[np.uint8]
@@ -77,7 +77,7 @@ Arrays = dict[str, NDArray[Any]]
 
 @cache
 def images(rows: int, columns: int) -> NDArray[np.intp]:
-    """Return the source of each cell under each symmetry: `[images, cells]`.
+    """Return the cell permutation of each symmetry: `[images, cells]`.
 
     The bits of an image's number encode its symmetry: bit 2 transposes the board, and then bit 1
     mirrors it and bit 0 flips it.
@@ -119,7 +119,7 @@ class Predictor:
         tuples: Cells of each tuple, int64 `[tuples, cells]`.
         radix: Number of ranks.
         weights: Weight of each pattern of each tuple, int8 `[tuples, radix ** cells]`.
-        gains: Weights for the points of a move, in steps of 4 points, int8 `[GAINS]`.
+        gains: Weight for a move's points, indexed by ``points // 4``, int8 `[GAINS]`.
     """
 
     tuples: NDArray[np.int64]
@@ -199,7 +199,7 @@ def part_of(hashes: Words, parts: int) -> NDArray[np.int64]:
 
 
 def equations(hashes: Words, seeds: Words, widths: Words) -> tuple[Words, Words]:
-    """Return the start of each key's 64-bit window, and a mask of the selected bits."""
+    """Return the start of each key's 64-bit window, and a mask of the bits to XOR."""
     mixed = mix64(hashes + seeds * SPREAD)
     starts = (mixed & _LOW) * (widths - np.uint64(WINDOW - 1)) >> _HALF
     return starts, mix64(mixed) | _ONE
@@ -244,7 +244,7 @@ class Order:
         return np.where(others == ILLEGAL, ONLY_MOVE, scores - others)
 
     def keys(self, question: int, bit: int = 0) -> Words:
-        """Return each board's `Retrieval` key for its decision or for a filter bit."""
+        """Return the key with which to look up each board's decision or filter bit."""
         return self.boards << np.uint64(6) | np.uint64(question << 4 | bit)
 
 
@@ -253,16 +253,16 @@ class FilterPlan:
     """Maps the predictor's confidence to a number of filter bits.
 
     Attributes:
-        leads: Thresholds of the predictor's lead, ascending, int32.
-        bits: Number of filter bits for each range of leads, uint8. If there are no filter bits, the
-            file stores a decision for every board in the range.
+        leads: Confidence thresholds (score differences), ascending, int32.
+        bits: Number of filter bits for each range between thresholds, uint8. If a range has no
+            filter bits, the file stores a decision for each of its boards.
     """
 
     leads: Leads
     bits: Bytes
 
     def bits_of(self, leads: Leads) -> Bytes:
-        """Return the number of filter bits for each board, given the predictor's lead."""
+        """Return the number of filter bits for each board, given the predictor's confidence."""
         found = self.bits[np.searchsorted(self.leads, leads, side="right")]
         found[leads == ONLY_MOVE] = ALWAYS_RIGHT
         return found
@@ -286,7 +286,7 @@ class DistilledMoves:
         most: Largest tile sum of a reachable board.
         covered: Largest tile sum for which the file contains moves.
         predictor: Ranks the moves on a board.
-        questions: Filter plans for the predictor's first, second and third choice.
+        questions: A `FilterPlan` for each of the predictor's first three choices.
         filters: Bits of the filters.
         decisions: Stored decisions.
     """

@@ -250,7 +250,7 @@ def read_footer(path: Path, mark: bytes, fault: SolvingError) -> dict[str, Any]:
     """Read the footer of a file.
 
     Raises:
-        SolvingError: If the file cannot be read. The error is `fault` if the file is damaged or of
+        SolvingError: If the file cannot be read. Raises `fault` if the file is damaged or of
             another kind.
     """
     with os_errors_as(SolvingError, str(path)), path.open("rb") as file:

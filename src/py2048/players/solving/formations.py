@@ -93,7 +93,7 @@ class Formation:
 
     @property
     def picture(self) -> str:
-        """The allowed arrangements of the locked tiles, drawn side by side."""
+        """Drawings of all allowed arrangements of the locked tiles, side by side."""
         is_marked = not self.is_goal_everywhere
         rows = [
             "   ".join(

@@ -34,7 +34,7 @@ TARGETS = 16, 4096
 
 @dataclass(frozen=True)
 class _Part:
-    """The codes of all heads or of all tails, and half the tile sum of each."""
+    """All heads or all tails of filling codes, with half of their tile sums."""
 
     codes: Words
     halves: Longs
@@ -212,7 +212,7 @@ class Positions:
 
     @cached_property
     def _large_cells(self) -> frozenset[int]:
-        """The masks of the large tiles' cells, one for each arrangement."""
+        """Masks of the cells with large tiles, for all arrangements in the formation."""
         return frozenset(_larges(mask) // LARGE for mask in self.formation.arrangements)
 
     def place_of(self, board: int) -> int:

@@ -132,20 +132,19 @@ class Edge(NamedTuple):
 
     @property
     def tile(self) -> int:
-        """The spawned tile, or 0 for a slide."""
+        """Tile that spawns in this transition, or 0 if the transition is a slide."""
         return self.target.total - self.source.total
 
     @property
     def found(self) -> str:
-        """Name of the source layer's files with the keys of successors."""
+        """Base name of the files with the keys of successors, one file per source shard."""
         return f"found-{self.target.total}-{self.source.total}"
 
     @property
     def answers(self) -> str:
-        """Name of the target layer's files with the values of successors.
+        """Base name of the files with the values of successors, one file per target shard.
 
-        Int64 offsets at the start of each file locate the values for each shard of the source
-        layer.
+        Each file starts with int64 offsets, which locate the values that each source shard needs.
         """
         return f"answers-{self.target.total}-{self.source.total}"
 
@@ -279,9 +278,9 @@ def evaluate(
         plan: The problem to solve and the folder that all processes share.
         shard: The shard.
         keys: File with the shard's keys.
-        later: The shard's successor file and the answers files for it, by spawned tile (0 for a
-            slide).
-        earlier: Successor files of earlier layers, by edge.
+        later: The shard's file of successors, and the files with their values, for each spawned
+            tile (0 for a slide).
+        earlier: For each edge into this layer, the successor files of the earlier layer.
     """
     boards = read_array(keys)
     known = {tile: successor_values(plan, shard, *files) for tile, files in later.items()}
@@ -454,7 +453,7 @@ class _ShardedSolver:
     def _evaluations(
         self, layer: LayerName, edges: Sequence[Edge], asking: Sequence[Edge], last: str
     ) -> list[Task]:
-        """Return backward tasks for the shards that have not written their `last` file."""
+        """Return backward tasks for all shards whose results are not complete yet."""
         files, keys = self._files, self._files.of(str(layer))
         earlier = {edge: files.of(edge.found) for edge in asking}
         return [

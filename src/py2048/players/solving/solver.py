@@ -1,7 +1,8 @@
 """Solve games exactly: enumerate boards layer by layer, then evaluate them backward.
 
-A layer holds all boards with the same tile sum. A slide keeps the sum, and a new tile increases it.
-Boards are therefore enumerated in ascending order of their sums, and evaluated in descending order.
+A layer holds all boards with the same tile sum. Slides preserve the
+sum and spawns increase it, so boards are enumerated in ascending order of their sums and evaluated
+in descending order.
 Each step depends only on complete layers, so an interrupted run can be resumed.
 
 The layers are called *ages* in Kaneko & Yamashita, "Strongly Solving 2048 4x3", 2025,
@@ -107,8 +108,7 @@ class LayerLoops:
         Args:
             problem: Rules and goal.
             starts: Sums of the starting boards.
-            find: Function that builds the layer of a tile sum, and counts its boards and its
-                afterstates.
+            find: Builds the layer for a tile sum; returns the numbers of boards and of afterstates.
         """
         since, done = time.perf_counter(), 0
         waiting, totals = set(starts), list[int]()

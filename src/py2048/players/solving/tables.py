@@ -49,7 +49,7 @@ MIN_POSITIONS_PER_THREAD = 1 << 14
 """Minimum number of positions per thread; with fewer, a thread costs more time than it saves."""
 
 MIN_CHANCE = 0.5
-"""Minimum chance of success. On worse boards, leaving the formation may be better."""
+"""Minimum chance of success for using a table; otherwise, it may be better to break formation."""
 
 
 class EndingTable:
@@ -187,7 +187,7 @@ class EndingTable:
         return float(self._block(total, block)[within]) / STORED_ONE
 
     def _checked_views(self, board: Board) -> list[tuple[int, int]]:
-        """Return a board's views; raise an error if the board is not in the formation."""
+        """Return the views of a board that match the formation; raise an error if none do."""
         views = self._views(board)
         if not views:
             line = " / ".join(str(board).splitlines())
@@ -216,7 +216,7 @@ class EndingTable:
         return self._positions.is_made(_turned(*view))
 
     def _masked(self, board: Board) -> Iterator[int]:
-        """Yield the packed boards that represent a board, with large tiles at rank 15."""
+        """Yield packed versions of a board in which large tiles are replaced by rank 15."""
         if board.shape != (SIDE, SIDE):
             raise BoardError(f"the board is {board.shape}, tables are for 4x4")
         tiles = [tile for row in board.rows for tile in row]
@@ -407,7 +407,8 @@ def build_table(
 def checked_memory(positions: Positions, memory: int) -> int:
     """Return the approximate memory in bytes for building a table.
 
-    The largest layer needs 20 bytes per position, for four 32-bit arrays and their compressed form.
+    Building the largest layer takes 20 bytes per position, for four 32-bit arrays and the
+    compressed result.
 
     Raises:
         SolvingError: If more than `memory` is needed.
