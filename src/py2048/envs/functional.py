@@ -146,8 +146,8 @@ def step(
 
     Returns:
         The boards, the points of the turn under the rules (int64 `[...]`), and whether the game is
-        over (bool `[...]`). If the score is the sum of the tiles, the points are the increase of
-        this sum. Boards of finished games do not change.
+        over (bool `[...]`). If games are scored by their tile sum, the points are the amount by
+        which the sum increases. Boards of finished games do not change.
     """
     _check(rules, boards)
     lead = boards.shape[:-2]

@@ -239,7 +239,7 @@ def encoding_of(options: Options) -> tuple[int, int]:
 def record_of(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.dtype[np.void]:
     """Return the dtype of a row of outputs: the score, the action mask and the observation.
 
-    The layout is the same as in ``engine/_show_kernels.py``.
+    The kernels in ``engine/_show_kernels.py`` write rows in this layout.
     """
     fields = [("score", np.int64), ("mask", np.int8, DIRECTIONS), ("observation", dtype, shape)]
     return np.dtype(fields, align=True)

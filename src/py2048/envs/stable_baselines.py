@@ -96,7 +96,7 @@ class GameVecEnv(VecEnv):
         return self._masks.astype(bool)
 
     def has_attr(self, attr_name: str) -> bool:
-        """Return whether the attribute, or the method ``action_masks``, exists."""
+        """Return whether an attribute exists; ``action_masks`` always does."""
         return attr_name == "action_masks" or hasattr(self.envs, attr_name)
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
@@ -119,7 +119,7 @@ class GameVecEnv(VecEnv):
     def env_is_wrapped(
         self, wrapper_class: type[gymnasium.Wrapper[Any, Any, Any, Any]], indices: Any = None
     ) -> list[bool]:
-        """Report only a `Monitor` wrapper, because infos contain episode statistics."""
+        """Return true only for `Monitor`, because infos already contain episode statistics."""
         return [wrapper_class is Monitor for _ in self._get_indices(indices)]
 
     def get_images(self) -> Sequence[Array | None]:

@@ -201,9 +201,9 @@ class ShownBatch(BatchGames):
     def begin(self, mask: Flags, boards: ArrayLike | None = None) -> None:
         """Start the next game in the slots that `mask` selects, optionally from `boards`.
 
-        If a new game is already over, it ends at its first step. If the score is the sum of the
-        tiles, the initial score includes the tiles of given boards, so that they do not count as a
-        reward.
+        A game whose start position is already over ends with its first step. If games are scored by
+        their tile sum, the initial score includes the tiles of given boards, so that they do not
+        count as a reward.
         """
         slots = self._given(np.flatnonzero(mask))
         if boards is None:
@@ -216,7 +216,7 @@ class ShownBatch(BatchGames):
         self._state.flags[int(DONE // WIDTH), slots] = 0
 
     def show(self, steps: int = 0, out: Sequence[Array | None] = ()) -> tuple[Last, Shown, int]:
-        """Play `steps` steps in the directions set by `enter`.
+        """Play `steps` steps with the actions that `enter` has stored.
 
         Returns: A function that returns the final positions of finished episodes, the outputs of
             the last step, and the number of finished episodes. Later steps do not overwrite the
@@ -240,7 +240,7 @@ class ShownBatch(BatchGames):
         return frame.last, shown, ended
 
     def _show_on_card(self, steps: int) -> tuple[Last, Shown, int]:
-        """Play steps on the GPU like `show`, but return newly allocated GPU arrays."""
+        """Play `steps` steps on the GPU; return the outputs in new GPU arrays."""
         assert self._card
         orders, on_card = self._orders, self._card.card.arrays
         orders[kernels.STEPS] = steps
@@ -302,7 +302,7 @@ class ShownBatch(BatchGames):
 
 
 def _delivered(given: Array | None, own: Array) -> Array:
-    """Return `given` with the contents of `own`, or `own` if no array was given."""
+    """Copy an output to the caller's array, if there is one; return the array to deliver."""
     if given is None:
         return own
     if given is not own:
@@ -426,10 +426,10 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
             seed: Seed for a new series of games in each environment, or a list of seeds, one per
                 environment. If a seed is None, the environment continues its current series.
             options: ``reset_mask`` (bool `[num_envs]`) selects environments. ``boards`` (exponents
-                `[num_envs, rows, columns]`) sets start positions. The initial score is 0, or the
-                sum of the tiles if that is the score. ``rules`` replaces the rules of all
-                environments. The new rules must have the same board shape as the original rules,
-                and must not allow larger tiles.
+                `[num_envs, rows, columns]`) sets start positions. If games are scored by their tile
+                sum, the initial score is the sum of the given tiles, otherwise 0. ``rules``
+                replaces the rules of all environments. The new rules must have the same board shape
+                as the original rules, and must not allow larger tiles.
 
         Raises:
             OptionError: If an option is unknown or invalid.

@@ -106,8 +106,8 @@ class SearchPlayer(ChoosesBest):
     def meaning(self, game: Game) -> Meaning:
         """Return the meaning of the values, based on the network's stage records.
 
-        The policy is the network without search, even for deep searches, because the network's
-        values at the leaves assume play without search.
+        Even for deep searches, the policy is the network without search, because leaf values
+        estimate the outcome of play without search.
         """
         evaluation = self._evaluation_for(game.rules)
         records = evaluation.records if isinstance(evaluation, Network) else None

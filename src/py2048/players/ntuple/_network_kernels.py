@@ -70,9 +70,9 @@ class PackedBoardSpec(NamedTuple):
     down: Table
     """Lookup table with the slides of all possible columns."""
     shifts: NDArray[np.uint64]
-    """Right shift for each run of a tuple's cells, uint64 `[tuples, parts]`."""
+    """Right shift that extracts each run of adjacent tuple cells, uint64 `[tuples, parts]`."""
     masks: NDArray[np.uint64]
-    """Mask for each run of a tuple's cells, to apply after the shift, uint64 `[tuples, parts]`."""
+    """Mask for each run of adjacent tuple cells, after the shift, uint64 `[tuples, parts]`."""
     offsets: NDArray[np.uint64]
     """Index of each tuple's first weight, uint64 `[tuples]`."""
     known: Word
@@ -118,8 +118,8 @@ class ValueParams(NamedTuple):
 
 # --- tile-downgrading ----------------------------------------------------------------------------
 
-# The reference implementation is `layout.downgraded`. The kernels determine all removed ranks at
-# once instead of one at a time.
+# `layout.downgraded` is the reference implementation and removes one rank at a time. The kernels
+# find all removed ranks in a single pass.
 
 EVEN, TOPS = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x8080808080808080)
 BYTES, FULL = np.uint64(0x0101010101010101), np.uint64(0x7F)
@@ -192,7 +192,7 @@ def slides_square(boards: Words, spec: PackedBoardSpec, points: NDArray[np.int64
     """Slide the 4x4 board in slot 0 in all directions; write the afterstates to slots 1 to 4.
 
     Args:
-        boards: Board slots, uint64 `[5 or more, 2]`.
+        boards: Slots for at least five packed boards, uint64 `[slots, 2]`.
         spec: Board shape.
         points: Receives the points of each slide, -1 if illegal; int64 `[4]`.
     """
@@ -365,7 +365,7 @@ def make_tuple_index_kernel(first: int, parts: tuple[tuple[int, int], ...]) -> I
 
 
 def _make_write_kernel(at: Word, index_of: IndexOf, others: WriteImage | None) -> WriteImage:
-    """Build a kernel that runs `others`, then writes the index of one more tuple."""
+    """Extend `others`, a kernel that writes weight indices, by one more tuple."""
     if others is None:
 
         @kernel(inline=True, borrows=True)
@@ -427,7 +427,7 @@ def write_indices_cells(
         ranks: As in `CellBoardSpec`.
         places: As in `CellBoardSpec`.
         offsets: As in `CellBoardSpec`.
-        out: uint64 `[tuples * symmetries or more]`.
+        out: Receives the weight indices, at least ``tuples * symmetries`` of type uint64.
     """
     known = ranks - ONE
     removed = removed_ranks(seen, known)
@@ -528,7 +528,7 @@ def add_changes(used: Bytes, low: Bytes, high: Bytes, steps: NDArray[np.int16]) 
     """Add encoded differences to 16-bit numbers, with wraparound; see ``weights.py``.
 
     Args:
-        used: Bitmap of the numbers that change, most significant bit first.
+        used: Bitmap with one bit per number, set if the number changes; most significant bit first.
         low: Low bytes of the zigzag-encoded differences.
         high: High bytes of the differences.
         steps: Numbers to update.

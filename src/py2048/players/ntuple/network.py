@@ -148,7 +148,7 @@ class LazyTable:
                 threading.Thread(target=self._unpack_briefly, args=[number], name=UNPACKING).start()
 
     def _unpack_briefly(self, number: int) -> None:
-        # If the part is damaged, the search that uses it raises the error.
+        # A damaged part raises its error later, in the search that uses the part.
         with suppress(WeightsError), self.holding([number]):
             pass
 

@@ -114,7 +114,8 @@ def save_packed(network: Network, path: Path | str, *, step: float, prune: float
         The network with its rounded weights, as stored in the file.
 
     Raises:
-        WeightsError: As for `save`, or if a weight does not fit into two bytes.
+        WeightsError: If the file cannot be written, `load` would reject it, or a weight does not
+            fit into two bytes.
     """
     target = Path(path)
     header = {**_header(network, PACKED), "step": step, "prune": prune}

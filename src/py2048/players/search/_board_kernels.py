@@ -487,7 +487,7 @@ def _make_first_add_kernel(index_of: IndexOf) -> Any:
 
 
 def _make_add_kernel(index_of: IndexOf, others: Any) -> Any:
-    """Build a kernel that runs `others`, then adds the weight of one more tuple."""
+    """Extend `others`, a kernel that sums weights, by one more tuple."""
 
     @kernel(inline=True, borrows=True)
     def add(image: Word, begin: Word, weights: Weights) -> Weight:
@@ -498,7 +498,7 @@ def _make_add_kernel(index_of: IndexOf, others: Any) -> Any:
 
 
 def _make_fetch_kernel(index_of: IndexOf, others: Any) -> Any:
-    """Build a kernel that runs `others`, then prefetches the weight of one more tuple."""
+    """Extend `others`, a kernel that prefetches weights, by one more tuple."""
 
     @kernel(inline=True, borrows=True)
     def fetch(image: Word, begin: Word, weights: Weights) -> None:

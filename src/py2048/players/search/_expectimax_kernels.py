@@ -80,7 +80,7 @@ STATE = 3
 
 
 Board = Any
-"""A board handle, whose type depends on the kind of board."""
+"""Handle of a board: the packed board itself, or the number of its slot in the arena."""
 Moves = tuple[tuple[Board, np.int64], ...]
 """The afterstate and the points of each slide, or -1 points for illegal slides."""
 MoveValues = tuple[float, float, float, float]
@@ -196,7 +196,7 @@ def make_spawn_kernels(parts: Parts) -> Kernels:
     def following(
         after: Board, cell: Int, number: Int, context: SearchContext
     ) -> tuple[np.int64, np.int64]:
-        """Return the cell and the tile number of the next possible spawn, or (-1, 0)."""
+        """Return the next possible spawn as a cell and a tile index, or (-1, 0) at the end."""
         if number + 1 < context.tiles:
             return np.int64(cell), np.int64(number + 1)
         if context.edge_length > 0:
@@ -356,9 +356,9 @@ class SearchParams(NamedTuple):
     max_cost: Int
     """Maximum path cost."""
     node_limit: Int = UNLIMITED_NODES
-    """Node limit of a single pass. A pass that exceeds the limit is aborted."""
+    """Node limit of a single search, which is aborted if it exceeds the limit."""
     budget: Int = 0
-    """Node budget for iterative deepening, or 0 to search in a single pass."""
+    """Node budget for iterative deepening, or 0 to search only once."""
     is_timed: Int = 0
     """Whether the budget is an average over several moves rather than a maximum for each move."""
 
@@ -369,7 +369,7 @@ def node_budget(
 ) -> tuple[float, float]:
     """Return the target and the maximum for a move's node count.
 
-    With a fixed node budget, both numbers equal the budget. A time limit is an average over several
+    A fixed node budget is both the target and the maximum. A time limit is an average over several
     moves. After an overrun, or after time is saved on forced moves, the difference is spread over
     the next `BALANCE_MOVES` moves.
 
@@ -420,9 +420,9 @@ def affordable_cost(breadth: float, nodes: float, context: SearchContext) -> np.
 def first_cost_limit(optimum: float, params: SearchParams, context: SearchContext) -> np.int64:
     """Return the cost limit of the first iteration, or -1 to skip iterative deepening.
 
-    With a time limit, the cost limit depends on the size of the previous move's search tree.
-    Deepening is skipped, which saves time for later moves, if even the smallest search is expected
-    to take more than twice the budget.
+    With a time limit, the cost limit depends on the size of the previous move's search tree. If
+    even the smallest search is expected to take more than twice the budget, deepening is skipped to
+    save time for later moves.
     """
     if params.is_timed == 0 or context.breadth <= 0.0:
         return np.int64(FIRST_COST_LIMIT)
@@ -520,7 +520,7 @@ def make_deepening(search_moves: Kernel) -> Callable[..., None]:
         used, previous, breadth = np.float64(legal), 0.0, context.breadth
         cost_limit = min(first_cost_limit(optimum, params, context), np.int64(params.max_cost))
         if cost_limit < 0 and legal > 1:
-            breadth -= 1.0 / BALANCE_MOVES  # so that deepening is not skipped forever
+            breadth -= 1.0 / BALANCE_MOVES  # otherwise, all later moves might skip deepening
         while cost_limit >= 0 and used < maximum:
             node_limit = (
                 maximum - used if previous > 0.0 else FIRST_ITERATION_MAX_SHARE * (maximum - used)
@@ -559,7 +559,8 @@ def make_deepening(search_moves: Kernel) -> Callable[..., None]:
 def make_decide_kernel(choose: Kernel) -> Kernel:
     """Build the kernel that searches within the limits of a `SearchParams`.
 
-    All kernels are inlined into one, because Numba would compile `choose` again for each caller.
+    All kernels that call `choose` are inlined, because Numba would otherwise compile `choose` for
+    each of them.
     """
 
     @kernel(borrows=True, expand=True)
@@ -573,7 +574,11 @@ def make_decide_kernel(choose: Kernel) -> Kernel:
         points: Points,
         current: Values,
     ) -> tuple[np.int64, np.int64, bool]:
-        """Search each legal move; return node and prune counts, and whether all searches ended."""
+        """Search each legal move within the node limit.
+
+        Returns:
+            The number of nodes, the number of pruned paths, and whether every search was completed.
+        """
         shares = (
             context.node_shares[0]
             + context.node_shares[1]

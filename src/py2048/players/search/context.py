@@ -288,8 +288,8 @@ def _scale(rules: Rules) -> float:
     """Estimate how many points the rules give per point of classic scoring.
 
     Building a tile of rank `r` takes about ``2**r / 2`` moves. In classic scoring, the merges for
-    this tile earn ``2**r * (r - 1)`` points in total. The estimate assumes that a game builds a
-    tile of rank 11.
+    this tile earn ``2**r * (r - 1)`` points in total. The estimate is for a game that builds a
+    2048 tile (rank 11).
     """
     given = CompiledRules.of(rules)
     return 1.0 if given.merge_points else 0.1 if given.sum_points else 0.05

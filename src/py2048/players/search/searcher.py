@@ -164,8 +164,8 @@ class Searcher:
     def values(self, boards: NDArray[np.integer]) -> Values:
         """Evaluate afterstates without a search.
 
-        `py2048.envs.functional.afterstates` computes the afterstates of boards. A network with
-        bands evaluates each afterstate with the afterstate's own band.
+        `py2048.envs.functional.afterstates` computes the afterstates of boards. If the network has
+        late-game bands, it evaluates each afterstate with the band for that afterstate.
 
         Args:
             boards: Exponents, as returned by environments, in the shape `[..., rows, columns]`.
@@ -199,8 +199,8 @@ class Searcher:
     ) -> NDArray[np.uint8]:
         """Continue a game by playing the best moves; return these moves.
 
-        Searches with one thread and no time limit can continue several games in sequence. The
-        arguments are then the arrays of `play_out`.
+        Single-threaded searches without a time limit can continue several games in sequence, if
+        they are given the arrays of `play_out`.
 
         Args:
             cells: Board as ranks, which is overwritten with the final board.
