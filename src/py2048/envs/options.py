@@ -226,7 +226,7 @@ def space_of(options: Options) -> spaces.Box:
 
 
 def encoding_of(options: Options) -> tuple[int, int]:
-    """Return the kernels' code for an observation type, and its parameter.
+    """Return the number of the observation type, and its parameter, for the kernels.
 
     The parameter is the number of planes for ``onehot``, and otherwise the largest exponent.
     """

@@ -70,9 +70,9 @@ class PackedBoardSpec(NamedTuple):
     down: Table
     """Lookup table with the slides of all possible columns."""
     shifts: NDArray[np.uint64]
-    """Right shift that extracts each run of adjacent tuple cells, uint64 `[tuples, parts]`."""
+    """Right shift for each run of adjacent cells in a tuple, uint64 `[tuples, parts]`."""
     masks: NDArray[np.uint64]
-    """Mask for each run of adjacent tuple cells, after the shift, uint64 `[tuples, parts]`."""
+    """Mask applied after the shift of each run of adjacent cells, uint64 `[tuples, parts]`."""
     offsets: NDArray[np.uint64]
     """Index of each tuple's first weight, uint64 `[tuples]`."""
     known: Word
@@ -427,7 +427,7 @@ def write_indices_cells(
         ranks: As in `CellBoardSpec`.
         places: As in `CellBoardSpec`.
         offsets: As in `CellBoardSpec`.
-        out: Receives the weight indices, at least ``tuples * symmetries`` of type uint64.
+        out: Receives the weight indices, uint64 `[tuples * symmetries]` or longer.
     """
     known = ranks - ONE
     removed = removed_ranks(seen, known)

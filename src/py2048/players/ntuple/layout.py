@@ -24,8 +24,8 @@ MAX_STAGE = 2**62
 """Upper bound for stage thresholds, which exceeds every sum of distinct tiles."""
 
 # The eight symmetric images of a tuple are equivalent, but their weights have different orders in
-# memory. These images keep frequently used weights on a few memory pages. Training a network with
-# six tuples is 40 % faster with them than with the images printed in the papers.
+# memory. These images keep frequently used weights on a few memory pages, so training a network
+# with six tuples is 40 % faster than with the images printed in the papers.
 YEH_4X6 = "abcdef 4567ab 9abdef 569ade"
 """Tuples from Yeh et al., "Multistage temporal difference learning for 2048-like games", 2016."""
 
@@ -184,7 +184,7 @@ def parse_tuples(text: str, rows: int, columns: int) -> tuple[Tuple, ...]:
       (``0-1-2-5-6-7``)
 
     Raises:
-        WeightsError: If a word is not recognised.
+        WeightsError: If the specification contains an unknown word.
     """
     found: dict[Tuple, None] = {}
     for word in text.replace("+", " ").split():

@@ -234,7 +234,7 @@ class Band:
         )
 
     def excess(self, total: int) -> float:
-        """Return the base network's overestimate at a board sum, in points."""
+        """Return how much the base network overestimates boards with a tile sum, in points."""
         return self.level + self.slope * (total - self.least)
 
 
@@ -658,7 +658,7 @@ def _lowest_tile(stages: Sequence[int]) -> int | None:
 
 
 def board_spec(layout: NetworkLayout, rules: Rules) -> BoardSpec:
-    """Encode a layout, and how the rules slide lines, as arrays for the kernels."""
+    """Encode the network layout and the slides of lines as arrays for the kernels."""
     given = CompiledRules.of(rules)
     if not layout.is_packed:
         places, offsets = _places(layout)

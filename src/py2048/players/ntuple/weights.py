@@ -100,9 +100,9 @@ def save(network: Network, path: Path | str, *, compress: bool = False) -> None:
 def save_packed(network: Network, path: Path | str, *, step: float, prune: float = 0.0) -> Network:
     """Save a network in compressed form, with weights rounded to multiples of `step`.
 
-    Each stage is stored as its difference from the previous stage. One bit per weight marks
-    non-zero differences, which take two bytes each before compression. Late-game bands already have
-    integer weights, so they are stored unchanged.
+    Each stage is stored as its difference from the previous stage. A bitmap marks the
+    non-zero differences, each of which takes two bytes before compression. Late-game bands already
+    have integer weights, so they are stored unchanged.
 
     Args:
         network: The network.

@@ -421,7 +421,7 @@ def make_banded_kernels(code: Code, band_code: Code, *, has_stages: bool) -> tup
 
     @kernel(borrows=True)
     def banded(board: Packed, context: SearchContext, weights: BandedWeights) -> float:
-        """Estimate the future points of an afterstate, with the correction of the root's band."""
+        """Estimate the future points of an afterstate, corrected by the root's late-game band."""
         value = network(board, context, weights[0])
         if context.band == 0:
             return np.float64(value)
@@ -510,7 +510,7 @@ def _make_fetch_kernel(index_of: IndexOf, others: Any) -> Any:
 
 @kernel(inline=True, borrows=True)
 def prefetch_nothing(_board: object, _place: object, _weights: Weights) -> None:
-    """Do nothing; used for evaluations whose data fit into the CPU cache."""
+    """Skip prefetching, for evaluations whose data fit into the CPU cache."""
 
 
 @kernel(borrows=True)

@@ -486,7 +486,7 @@ def time_factor(points: Points, values: Values, current: Values) -> float:
 
 @kernel(borrows=True, expand=True)
 def reset_shares(points: Points, context: SearchContext) -> np.int64:
-    """Give all legal root moves equal shares of the nodes; return their number."""
+    """Share the nodes equally among the legal root moves; return the number of moves."""
     legal = np.int64(0)
     for direction in range(4):
         context.node_shares[direction] = np.float64(points[direction] >= 0)
@@ -510,7 +510,7 @@ def make_deepening(search_moves: Kernel) -> Callable[..., None]:
         values: Values,
         current: Values,
     ) -> None:
-        """Search with growing cost limits; `values` receives the last completed iteration.
+        """Search with growing cost limits; write the values of the last completed iteration.
 
         `context.node_shares` contains the nodes that each root move used in the previous iteration.
         See `decide` for the other arguments.
@@ -672,8 +672,8 @@ def make_search(parts: Parts) -> Search:
     ) -> None:
         """Rate the moves of several boards, uint8 ranks `[n, cells]`.
 
-        Each board's results are written to its row in `points` and `values`. `contexts` is an array
-        of length 1 with the context of this thread. See `decide` for the other arguments.
+        Each board's results are written to its row in `points` and `values`. `contexts` contains
+        only the context of this thread. See `decide` for the other arguments.
         """
         context = contexts[0]
         for number in range(len(boards)):
@@ -704,7 +704,7 @@ def make_search(parts: Parts) -> Search:
             directions: Overwritten with the moves.
             keys: Random generator key for each game's spawns, uint64 `[games]`.
             params: Search parameters; see `decide` for this and the remaining arguments.
-            contexts: The context of this thread, as an array of length 1.
+            contexts: One-element array with the context of this thread.
             weights: Network weights.
             points: Points of the last slides.
             values: Values of the last moves.

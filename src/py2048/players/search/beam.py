@@ -283,9 +283,9 @@ def longest_game(board: Board) -> int:
     The starting board must not contain tiles other than 2. Proof: number the tiles of the final
     board from 0, in the order in which they were created. When tile `i` was created, each of the
     `i` older tiles occupied a cell, so ``n - i`` cells were available. With one cell available,
-    the largest possible tile is 2, which can only spawn. With `c` cells, it is ``2**c``, because
-    the second of the two tiles to merge is built on ``c - 1`` cells. The tiles of the final board
-    add up to at most ``2**n + … + 2``, and each move adds 2 to the board's sum.
+    the largest possible tile is a 2 that spawns there. With `c` cells, it is ``2**c``, because the
+    second of the two tiles to merge is built on ``c - 1`` cells. The tiles of the final board add
+    up to at most ``2**n + … + 2``, and each move adds 2 to the board's sum.
     """
     rows, columns = board.shape
     return (1 << rows * columns) - 1 - board.sum // 2

@@ -167,7 +167,7 @@ CONTEXT = np.dtype(
 )
 
 SearchContexts = Sequence[SearchContext]
-"""A record array of length 1, which passes a `SearchContext` to kernels."""
+"""One-element array with a `SearchContext`, which kernels access by reference."""
 
 
 def check_searchable(rules: Rules) -> None:

@@ -193,7 +193,7 @@ class Lookup(NamedTuple):
 
     Attributes:
         keys: Keys of the boards, ascending.
-        heads: For each prefix (the highest bits of a key), the index of the first key with it.
+        heads: Index of the first key for each prefix, which consists of a key's highest bits.
         shift: Right shift that extracts a key's prefix.
         values: Values of the boards.
     """

@@ -7,9 +7,8 @@ and its filling.
 
 The *code* of a filling consists of the ranks on its cells, four bits each, with the first cell in
 the lowest bits. The lower half of a code is called its *tail*, and the upper half its *head*.
-Fillings with the same tile sum and the same head have consecutive numbers. Two lookups therefore
-yield the number of a filling: one finds the first number for its head, the other adds an offset for
-its tail.
+Fillings with the same tile sum and the same head have consecutive numbers. The number of a
+filling is therefore the first number with its head, plus an offset that depends on its tail.
 
 Chances are integers in units of 1 / `CHANCE_ONE`, so their sums do not depend on the order of
 addition.
@@ -74,7 +73,7 @@ class TableSpec(NamedTuple):
         tail: Mask that extracts the lower half of a filling's code.
         ranks: Position of each tail among all tails with the same tile sum.
         tails: Tails, sorted by sum.
-        firsts: Index in `tails` of the first tail with each tile sum; the sums are halved.
+        firsts: Where the tails with each tile sum begin in `tails`, indexed by half the sum.
     """
 
     lines: Words
@@ -140,7 +139,7 @@ def scattered(code: Word, arrangement: Int, spec: TableSpec) -> Word:
 
 @kernel(inline=True, borrows=True)
 def gathered(board: Word, arrangement: Int, spec: TableSpec) -> Word:
-    """Pack all tiles of a board that are not large into the code of a filling."""
+    """Pack a board's small tiles into the code of its filling."""
     code = ZERO
     for run in range(spec.runs.shape[1]):
         code |= (board >> spec.runs[arrangement, run, 1]) & spec.runs[arrangement, run, 0]
@@ -288,7 +287,7 @@ def choose(
     """Write each position's chance under its best move, or 0 if no move is legal.
 
     Args:
-        first: Start of the range to process, in the units of `expect`.
+        first: Start of the range to process, as in `expect`.
         last: End of the range, exclusive.
         layer: The layer.
         spec: The formation.

@@ -2,8 +2,9 @@
 
 A predictor ranks the moves on each board, and the file stores only the predictor's errors. A
 *filter* recognises most boards on which the predictor's first choice is right. For each board that
-the filter does not recognise, the file stores a *decision*: one bit, which is set if the first
-choice is wrong. The predictor's second and third choices have filters and decisions of their own.
+the filter does not recognise, the file stores a *decision*: one bit, which is set if the
+predictor's first choice is wrong. The predictor's second and third choices have filters and
+decisions of their own.
 
 The more confident the predictor is, the more bits the filter spends on a board. The predictor's
 confidence (its *lead*) is the difference between its highest and its second-highest score.
@@ -61,7 +62,7 @@ ILLEGAL = np.int32(-(2**30))
 """Score of an illegal move."""
 
 ONLY_MOVE = np.int32(2**30)
-"""Score lead of a move to which there is no legal alternative."""
+"""Score lead of a move that is the only legal one."""
 
 Words = NDArray[np.uint64]
 Bytes = NDArray[np.uint8]

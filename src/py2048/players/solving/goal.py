@@ -229,7 +229,7 @@ class Problem:
         return self.goal.tile is not None and 1 << rank >= self.goal.tile
 
     def _last_gain(self, spawn: TileSpawn) -> float:
-        """Return the value that a spawn adds if the preceding move ended the game."""
+        """Return the value of a spawn after a move that has ended the game."""
         rank = max(self._stop, int(spawn.known.rank))
         return spawn.known.gain + self.is_reached(rank)
 

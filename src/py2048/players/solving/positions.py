@@ -34,7 +34,7 @@ TARGETS = 16, 4096
 
 @dataclass(frozen=True)
 class _Part:
-    """All heads or all tails of filling codes, with half of their tile sums."""
+    """Every possible head or tail of a filling's code, with half of its tile sum."""
 
     codes: Words
     halves: Longs
@@ -149,7 +149,7 @@ class Positions:
         return {mask: number for number, mask in enumerate(kept)}
 
     def _runs(self) -> NDArray[np.uint64]:
-        """Return the masks and shifts that unpack a code onto the board.
+        """Return the masks and shifts that unpack a filling's code onto the board.
 
         Each run of adjacent cells has a mask and a left shift: uint64 `[arrangements, runs, 2]`.
         """

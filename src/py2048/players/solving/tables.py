@@ -49,7 +49,7 @@ MIN_POSITIONS_PER_THREAD = 1 << 14
 """Minimum number of positions per thread; with fewer, a thread costs more time than it saves."""
 
 MIN_CHANCE = 0.5
-"""Minimum chance of success for using a table; otherwise, it may be better to break formation."""
+"""Tables are not used for worse chances of success, because leaving the formation may be better."""
 
 
 class EndingTable:
@@ -199,7 +199,7 @@ class EndingTable:
         return views
 
     def _views(self, board: Board) -> list[tuple[int, int]]:
-        """Return the packed boards and symmetries that fit a board into the formation."""
+        """Return packed images of a board that match the formation, and their symmetries."""
         return [
             (packed, turn)
             for packed in self._masked(board)
