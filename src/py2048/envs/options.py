@@ -228,7 +228,8 @@ def space_of(options: Options) -> spaces.Box:
 def encoding_of(options: Options) -> tuple[int, int]:
     """Return the number of the observation type, and its parameter, for the kernels.
 
-    The parameter is the number of planes for ``onehot``, and otherwise the largest exponent.
+    The parameter of ``onehot`` is the number of planes; for all other types, it is the largest
+    exponent.
     """
     largest = int(largest_exponents(options.rules)[0])
     planes = min(largest + 1, MAX_PLANES)  # larger exponents share the last plane

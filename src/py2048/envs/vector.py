@@ -302,7 +302,7 @@ class ShownBatch(BatchGames):
 
 
 def _delivered(given: Array | None, own: Array) -> Array:
-    """Copy an output to the caller's array, if there is one; return the array to deliver."""
+    """Copy an output to the caller's array, if there is one; return the array that holds it."""
     if given is None:
         return own
     if given is not own:

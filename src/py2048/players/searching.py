@@ -129,7 +129,7 @@ class SearchPlayer(ChoosesBest):
         return self._searchers.find(_ALL_BUT_NAME(rules), lambda: self.new_searcher(rules))
 
     def new_searcher(self, rules: Rules) -> Searcher:
-        """Create a new searcher for the rules, which another thread can use.
+        """Create a separate searcher for the rules, for use in another thread.
 
         Raises:
             PlayerError: If there are no weights for the rules.

@@ -50,7 +50,7 @@ MAX_RANK = 31
 
 
 IDLE_S = 30.0
-"""Time in seconds for which unused parts stay unpacked, in case another game needs them."""
+"""How long idle bands stay unpacked, in seconds, in case another game needs them."""
 UNPACKING = "py2048-unpacking"
 """Name of the background threads that unpack parts."""
 HUGE_PAGE_BYTES = 1 << 21
@@ -148,7 +148,7 @@ class LazyTable:
                 threading.Thread(target=self._unpack_briefly, args=[number], name=UNPACKING).start()
 
     def _unpack_briefly(self, number: int) -> None:
-        # A damaged part raises its error later, in the search that uses the part.
+        # Errors are ignored here, because a search that uses a damaged part raises them again.
         with suppress(WeightsError), self.holding([number]):
             pass
 
@@ -272,7 +272,7 @@ class Bands:
             raise WeightsError(f"bands have int16 weights {shape}")
 
     def reachable_bands(self, ranks: Sequence[int]) -> list[int]:
-        """Return the numbers of the bands that may contain the next boards of a game.
+        """Return the indices of all bands to which the next boards of a game may belong.
 
         The result is valid until the tile sum reaches `next_min_sum`.
         """
@@ -286,7 +286,7 @@ class Bands:
         return found
 
     def bands_of_boards(self, boards: Bytes) -> list[int]:
-        """Return the numbers of the bands that some boards (uint8 `[n, cells]`) may need."""
+        """Return the indices of all bands that the boards (uint8 `[n, cells]`) may need."""
         if 1 << int(boards.max(initial=0)) < self.bands[0].tile:
             return []
         tiles = tiles_of(boards)
@@ -650,7 +650,7 @@ def value_params(layout: NetworkLayout, rules: Rules) -> kernels.ValueParams:
 
 
 def _lowest_tile(stages: Sequence[int]) -> int | None:
-    """Return the smallest tile that contributes to a stage threshold, or None without stages."""
+    """Return the smallest tile in any stage threshold, or None if there are no stages."""
     return min(stage & -stage for stage in stages) if stages else None
 
 

@@ -543,7 +543,7 @@ def shipped_path(rules: Rules) -> Path | None:
 
 @cache
 def _shipped_paths() -> dict[tuple[object, ...], Path]:
-    """Return the paths of the installed networks by `Rules.objective`.
+    """Return the paths of all installed networks, keyed by `Rules.objective`.
 
     Networks from plugins replace bundled networks for the same objective.
     """

@@ -108,7 +108,7 @@ class SearchContext:
     per_merged: Double  # Points per merge point.
     per_move: Double
     is_endless: Long  # Whether no tile ends the game.
-    ending_mask: ULong  # Bit set of the ranks that end the game or the band.
+    ending_mask: ULong  # Bit set of the tile ranks that end the game or band.
     min_ending_points: Long  # Minimum points of a slide that can end the game.
     win_value: Double  # Value of a board with a tile that ends the game or band.
     max_rank: ULong  # Largest rank that the evaluation distinguishes.

@@ -62,8 +62,8 @@ class TableSpec(NamedTuple):
         goal: Mask of the cells on which the target tile may be built.
         target: A packed board with the target tile on every cell of `goal`.
         larges: For each arrangement, a packed board with only its large tiles.
-        runs: Bit masks and left shifts that unpack a code onto the board, uint64 `[arrangements,
-            runs, 2]`.
+        runs: Bit masks and left shifts that unpack a filling's code onto the board, uint64
+            `[arrangements, runs, 2]`.
         numbers: Maps a 16-bit mask of the large tiles' cells to the number of the arrangement, or
             to `NOT_IN_FORMATION`.
         turns: Maps a mask of the large tiles' cells to the symmetry that produces the canonical

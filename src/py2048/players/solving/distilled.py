@@ -88,7 +88,7 @@ def images(rows: int, columns: int) -> NDArray[np.intp]:
 
 
 def directions_on(numbers: NDArray[np.intp]) -> Bytes:
-    """Convert directions on images to directions on the original board: uint8 `[images, 4]`."""
+    """Map directions on symmetric images back to the original board: uint8 `[images, 4]`."""
     ways, images = np.arange(4), numbers[:, None]
     unturned = ways ^ np.where(ways < 2, images & 1, images >> 1 & 1)
     return (unturned ^ (images & 4) >> 1).astype(np.uint8)
@@ -240,7 +240,7 @@ class Order:
         return Order(self.boards[places], self.moves[places], self.scores[places])
 
     def leads(self, question: int) -> Leads:
-        """Return each score's lead over the next score, or `ONLY_MOVE` for the only legal move."""
+        """Return how far each score exceeds the next, or `ONLY_MOVE` if no move follows."""
         scores, others = self.scores[:, question], self.scores[:, question + 1]
         return np.where(others == ILLEGAL, ONLY_MOVE, scores - others)
 

@@ -160,7 +160,7 @@ class LayerStore:
         return name in self._held or name in self._files
 
     def length(self, name: Name) -> int:
-        """Return the length of an array, or 0 if no array has this name."""
+        """Return the length of the array with this name, or 0 if there is none."""
         if name in self._held:
             return len(self._held[name])
         return length_of(self._files[name]) if name in self._files else 0
@@ -176,7 +176,7 @@ class LayerStore:
         self._hold(name, array)
 
     def get(self, name: Name) -> Array:
-        """Return an array, or an empty array if no array has this name.
+        """Return the array with this name, or an empty array if there is none.
 
         Raises:
             SolvingError: If the array's file is damaged.

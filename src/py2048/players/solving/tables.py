@@ -307,7 +307,7 @@ def load_table(name: str, rules: str | None = None) -> EndingTable:
 class Ending(NamedTuple):
     """A table's answer for a board.
 
-    A move that breaks the formation has the chance 0, although the game may still reach the target.
+    Moves that break the formation have a chance of 0, although the game may still reach the target.
     On boards whose best move has a chance of 0.9 or more, a search that played the best move and
     then continued the game reached the target 97 % of the time. After a move that breaks the
     formation, the search still reached the target 38 % of the time.
@@ -488,7 +488,7 @@ class _Builder:
 
 
 def _packed(afters: Chances, first: int, last: int) -> list[bytes]:
-    """Compress each block to a bit mask and its non-zero chances."""
+    """Compress each block of chances to a bit mask and the non-zero values."""
     blocks = []
     for block in range(first, last):
         part = afters[BLOCK * block : BLOCK * (block + 1)].astype(np.uint64)
