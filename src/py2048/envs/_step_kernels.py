@@ -2,8 +2,8 @@
 
 A game is an int64 array of rules, state and tables. Rules and state share an array, because each
 array argument of a kernel costs 0.1 µs per call. Each step writes its outputs to a row of `rows`
-(uint8 `[n + 1, record]`), in the layout of ``engine/_show_kernels.py``. The last row of `rows`
-holds the current board.
+(uint8 `[n + 1, record]`), in the layout of ``engine/_show_kernels.py``. The current board is kept
+in an extra row after the outputs.
 
 All kernels in this module borrow their arrays, because reference counting would take two thirds of
 the time of a step.
@@ -48,9 +48,9 @@ from py2048.engine.jit import kernel
     SCORE,
     LEGAL,
     STATUS,
-    # The tables start at this index. The first four tables list the ranks and cumulative weights of
-    # start tiles and of spawns. The last table lists the candidate cells of a fixed spawn after a
-    # move in each direction.
+    # From this index on, the array contains lookup tables. The first four tables list the ranks and
+    # cumulative weights of start tiles and of spawns. If spawns are deterministic, the last table
+    # lists the cells on which a tile may spawn after a move in each direction.
     TABLES,
 ) = range(11, 25)
 
@@ -58,7 +58,7 @@ from py2048.engine.jit import kernel
 POINTS, LOG = range(2)
 NOOP, TERMINATE, REFUSE = range(3)
 PLAYING, OVER, ENDED = range(3)
-"""Status of a game. `OVER` changes to `ENDED` when a step reports the end of the game."""
+"""Status of a game. A finished game is `OVER` until a step reports its end, and then `ENDED`."""
 
 # Bit flags that `advance` returns.
 IS_ENDED = 1
@@ -167,6 +167,6 @@ def _turn(game: Game, cells: Cells, direction: int) -> Int:
 
 @kernel(borrows=True)
 def _judge(game: Game, cells: Cells) -> None:
-    """Determine the legal directions, and whether the game is over."""
+    """Update the legal directions and the status of the game."""
     game[LEGAL] = legal_cells(cells, game[rules.ROWS], game[rules.COLUMNS], game[rules.TARGET])
     game[STATUS] = PLAYING if game[LEGAL] else OVER

@@ -146,8 +146,8 @@ def step(
 
     Returns:
         The boards, the points of the turn under the rules (int64 `[...]`), and whether the game is
-        over (bool `[...]`). If the score is the sum of the tiles, the points are the increase of
-        this sum. Boards of finished games do not change.
+        over (bool `[...]`). If games are scored by their tile sum, the points are the amount by
+        which the sum increases. Boards of finished games do not change.
     """
     _check(rules, boards)
     lead = boards.shape[:-2]
@@ -158,7 +158,7 @@ def step(
 
 
 def draws_of(seeds: ArrayLike, plies: ArrayLike) -> NDArray[np.uint64]:
-    """Return the draws of turns in the games with these seeds. The plies are counted from 0.
+    """Return the 64-bit random draw for each pair of seed and ply. Plies are counted from 0.
 
     Raises:
         OptionError: If an input is not a whole number from 0 to 2**64 - 1, or the shapes cannot be

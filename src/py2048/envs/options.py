@@ -185,8 +185,8 @@ DIRECTIONS = 4
 def largest_exponents(rules: Rules) -> Exponents:
     """Return upper bounds for a board's exponents, in descending order: uint8 `[cells]`.
 
-    The bounds are consecutive integers that end at the exponent of the largest spawning tile. The
-    bounds of the classic board range from 17 (131072) to 2.
+    For example, the bounds for the classic rules are the integers from 17 (131072) down to 2 (4,
+    the largest tile that spawns).
     """
     tile = max(*rules.spawn_weights.tiles, *rules.start_weights.tiles)
     smallest = tile.bit_length() - 1
@@ -226,9 +226,10 @@ def space_of(options: Options) -> spaces.Box:
 
 
 def encoding_of(options: Options) -> tuple[int, int]:
-    """Return the kernels' code for an observation type, and its parameter.
+    """Return the number of the observation type, and its parameter, for the kernels.
 
-    The parameter is the number of planes for ``onehot``, and otherwise the largest exponent.
+    The parameter of ``onehot`` is the number of planes; for all other types, it is the largest
+    exponent.
     """
     largest = int(largest_exponents(options.rules)[0])
     planes = min(largest + 1, MAX_PLANES)  # larger exponents share the last plane
@@ -239,7 +240,7 @@ def encoding_of(options: Options) -> tuple[int, int]:
 def record_of(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.dtype[np.void]:
     """Return the dtype of a row of outputs: the score, the action mask and the observation.
 
-    The layout is the same as in ``engine/_show_kernels.py``.
+    The kernels in ``engine/_show_kernels.py`` write rows in this layout.
     """
     fields = [("score", np.int64), ("mask", np.int8, DIRECTIONS), ("observation", dtype, shape)]
     return np.dtype(fields, align=True)

@@ -81,8 +81,8 @@ class GameState(NamedTuple):
         """Check that the state can occur under `rules`.
 
         Raises:
-            BoardError: If the state has other rules or another number of cells, or if its tiles
-                cannot be reached.
+            BoardError: If the state has different rules, or a board that cannot occur under
+                `rules`.
             OptionError: If another field is invalid.
         """
         score, ply = whole_number(self.score), whole_number(self.ply)
@@ -254,8 +254,8 @@ class GameEnv(gymnasium.Env[Array, SupportsIndex]):
     def restore(self, state: GameState) -> tuple[Array, Info]:
         """Continue from a state, which may come from another environment with the same rules.
 
-        Returns an observation and an info like `reset`. Calling `restore` does not affect the games
-        that later resets start.
+        Returns an observation and an info, as `reset` does. Calling `restore` does not affect the
+        games that later resets start.
 
         Raises:
             BoardError: If the state has different rules, or a board that these rules cannot reach.
@@ -307,7 +307,7 @@ class GameEnv(gymnasium.Env[Array, SupportsIndex]):
         return float(self._reward(Transition(boards[0], action, boards[1], points, legal, ended)))
 
     def _penalty_of(self, flags: int, action: SupportsIndex) -> float:
-        """Return the penalty for a step that returned `flags`; raise if the action is forbidden."""
+        """Return a step's penalty, or raise the error that its flags indicate."""
         if flags & kernels.IS_NO_ACTION:
             raise _no_action(action)
         if flags & kernels.IS_AFTER_THE_END:
@@ -340,7 +340,7 @@ _POLICIES = {Illegal.TERMINATE: kernels.TERMINATE, Illegal.RAISE: kernels.REFUSE
 
 
 def _game_array(options: Options, space: spaces.Box) -> NDArray[np.int64]:
-    """Return the array of a new game, which rejects steps until `begin` is called."""
+    """Create the array of a game, which rejects steps until `begin` is called."""
     rules = CompiledRules.of(options.rules)
     head = [
         *rules.arrays.numbers,

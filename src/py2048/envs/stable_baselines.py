@@ -51,7 +51,7 @@ class GameVecEnv(VecEnv):
         """Start all games, using the seeds set by `seed` and the options set by `set_options`.
 
         Raises:
-            OptionError: If the games do not share a single dict of options.
+            OptionError: If different options were set for different games.
         """
         seeds = None if all(each is None for each in self._seeds) else self._seeds
         options = self._options[0]
@@ -96,15 +96,15 @@ class GameVecEnv(VecEnv):
         return self._masks.astype(bool)
 
     def has_attr(self, attr_name: str) -> bool:
-        """Return whether an attribute exists, and always True for the method ``action_masks``."""
+        """Return whether an attribute exists; ``action_masks`` always does."""
         return attr_name == "action_masks" or hasattr(self.envs, attr_name)
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """Return a list with the value of an attribute, which is the same for all games."""
+        """Return the shared value of an attribute, repeated for each game."""
         return [getattr(self.envs, attr_name) for _ in self._get_indices(indices)]
 
     def set_attr(self, attr_name: str, _value: Any, _indices: Any = None) -> None:
-        """Raise an error, because all games share the same attributes."""
+        """Raise an error, because attributes cannot be set for single games."""
         raise OptionError(f"{attr_name} is the same for all games of a vector: make another")
 
     def env_method(
@@ -119,7 +119,7 @@ class GameVecEnv(VecEnv):
     def env_is_wrapped(
         self, wrapper_class: type[gymnasium.Wrapper[Any, Any, Any, Any]], indices: Any = None
     ) -> list[bool]:
-        """Return True for `Monitor`, because infos contain its `episode` entry."""
+        """Return true only for `Monitor`, because infos already contain episode statistics."""
         return [wrapper_class is Monitor for _ in self._get_indices(indices)]
 
     def get_images(self) -> Sequence[Array | None]:

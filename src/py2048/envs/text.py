@@ -46,7 +46,7 @@ END = "End your answer with one move, such as <move>left</move>."
 # --- answers of a model -------------------------------------------------------------------------
 
 MAX_ANSWER = 1 << 16
-"""Maximum length of an answer. Only the last characters of a longer answer are read."""
+"""Maximum number of characters read, counted from the end of an answer."""
 
 _KEY = r"(?:move|action|direction|answer)"
 _THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
@@ -69,9 +69,9 @@ def read_move(answer: str) -> Direction:
     """Extract the move from a model's answer.
 
     If the whole answer is a move (a name, letter, arrow or action number), this move is returned.
-    In longer answers, the move is taken from the last tag, JSON field, box or label. In answers
-    without such a marker, the last line that mentions a direction must mention only one. Text in
-    ``<think>`` is ignored, and ambiguous answers are rejected.
+    If a longer answer marks moves with a tag, a JSON field, a LaTeX box or a label, the last marked
+    move is returned. If no move is marked, the last line that mentions a direction must mention
+    only one. Text in ``<think>`` is ignored, and ambiguous answers are rejected.
 
     >>> read_move('The corner is safe. {"move": "down"}'), read_move("So I slide **left**.")
     (<Direction.DOWN: 1>, <Direction.LEFT: 2>)

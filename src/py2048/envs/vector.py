@@ -47,7 +47,7 @@ from py2048.envs.rendering import RENDER_FPS, Screen
 
 Flags = NDArray[np.bool_]
 Last = Callable[[], list[Array]]
-"""Returns the final observations, masks and scores, with zeros for unfinished episodes."""
+"""Returns the final observation, mask and score of each episode, or zeros if it has not ended."""
 
 
 class Shown(NamedTuple):
@@ -58,8 +58,8 @@ class Shown(NamedTuple):
         rewards: Rewards, float64 `[n]`.
         masks: Legal actions, int8 `[n, 4]`.
         scores: Scores, int64 `[n]`.
-        terminated: Which episodes are over, bool `[n]`.
-        truncated: Which episodes are truncated, bool `[n]`.
+        terminated: Whether each episode is over, bool `[n]`.
+        truncated: Whether each episode is truncated, bool `[n]`.
     """
 
     observations: Array
@@ -97,7 +97,7 @@ class Layout(NamedTuple):
 class Frame:
     """Buffers for the outputs of a step and the final positions of finished games.
 
-    `places` contains the addresses of the arrays for the step kernel. Agents receive views of
+    `places` holds the array addresses that are passed to the step kernel. Agents receive views of
     `block`, and its memory is not reused while a view exists.
     """
 
@@ -149,7 +149,7 @@ class FramePool:
     """
 
     MAX_FRAMES = 4
-    """Maximum number of frames to keep. Agents usually hold the outputs of two or three steps."""
+    """Maximum number of frames; agents usually hold the outputs of two or three steps."""
 
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
@@ -201,9 +201,9 @@ class ShownBatch(BatchGames):
     def begin(self, mask: Flags, boards: ArrayLike | None = None) -> None:
         """Start the next game in the slots that `mask` selects, optionally from `boards`.
 
-        A game that is over from the start ends at its first step. If the score is the sum of the
-        tiles, the initial score includes the tiles of given boards, so that they do not count as a
-        reward.
+        A game whose start position is already over ends with its first step. If games are scored by
+        their tile sum, the initial score includes the tiles of given boards, so that they do not
+        count as a reward.
         """
         slots = self._given(np.flatnonzero(mask))
         if boards is None:
@@ -216,11 +216,11 @@ class ShownBatch(BatchGames):
         self._state.flags[int(DONE // WIDTH), slots] = 0
 
     def show(self, steps: int = 0, out: Sequence[Array | None] = ()) -> tuple[Last, Shown, int]:
-        """Play `steps` steps in the directions set by `enter`; return the last step's outputs.
+        """Play `steps` steps with the actions that `enter` has stored.
 
-        The first item of the result is a function that returns the final positions of finished
-        episodes. The other items are the outputs and the number of finished episodes. Later steps
-        do not overwrite outputs while a view of them is in use.
+        Returns: A function that returns the final positions of finished episodes, the outputs of
+            the last step, and the number of finished episodes. Later steps do not overwrite the
+            outputs while a view of them is in use.
         """
         if self._card:
             if out:
@@ -240,7 +240,7 @@ class ShownBatch(BatchGames):
         return frame.last, shown, ended
 
     def _show_on_card(self, steps: int) -> tuple[Last, Shown, int]:
-        """Play steps on the GPU like `show`, but return newly allocated GPU arrays."""
+        """Play `steps` steps on the GPU; return the outputs in new GPU arrays."""
         assert self._card
         orders, on_card = self._orders, self._card.card.arrays
         orders[kernels.STEPS] = steps
@@ -302,7 +302,7 @@ class ShownBatch(BatchGames):
 
 
 def _delivered(given: Array | None, own: Array) -> Array:
-    """Copy the output `own` to the caller's array `given`, if any; return the array to use."""
+    """Copy an output to the caller's array, if there is one; return the array that holds it."""
     if given is None:
         return own
     if given is not own:
@@ -351,8 +351,7 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
             GPU arrays.
 
     Raises:
-        RulesError: If the rules do not exist, a spawning tile is too large for a batch or ends the
-            game immediately, or the GPU does not support the rules.
+        RulesError: If the rules do not exist, or are not supported by batches or by the GPU.
         BoardError: If the board is too large for a batch.
         OptionError: If another argument is invalid.
         MissingExtraError: If CuPy is not installed.
@@ -427,14 +426,13 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
             seed: Seed for a new series of games in each environment, or a list of seeds, one per
                 environment. If a seed is None, the environment continues its current series.
             options: ``reset_mask`` (bool `[num_envs]`) selects environments. ``boards`` (exponents
-                `[num_envs, rows, columns]`) sets start positions. The initial score is 0, or the
-                sum of the tiles if that is the score. ``rules`` replaces the rules of all
-                environments. The new rules must have the same board shape as the original rules,
-                and must not allow larger tiles.
+                `[num_envs, rows, columns]`) sets start positions. If games are scored by their tile
+                sum, the initial score is the sum of the given tiles, otherwise 0. ``rules``
+                replaces the rules of all environments. The new rules must have the same board shape
+                as the original rules, and must not allow larger tiles.
 
         Raises:
-            OptionError: If an option is unknown, the mask is invalid, or the rules need another
-                board or larger tiles.
+            OptionError: If an option is unknown or invalid.
             RulesError: If the rules do not exist, or cannot be played in a batch.
             BoardError: If the boards have the wrong shape or cannot occur under the rules.
             SeedError: If a seed is not a whole number from 0 to 2**64 - 1.
@@ -468,12 +466,12 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
             actions: Whole numbers from 0 to 3, `[num_envs]`.
             out: Arrays to write to and return, by name: ``observations``, ``rewards``,
                 ``terminations``, ``truncations``, ``action_mask``, ``score``. Missing arrays are
-                allocated. Arrays of the same type are filled without a copy if `num_envs` is a
-                multiple of 512.
+                allocated. If `num_envs` is a multiple of 512, contiguous arrays of the right type
+                are filled without a copy.
 
         Raises:
-            ResetNeeded: Before the first `reset`, or if a finished episode was not reset in the
-                autoreset mode ``Disabled``.
+            ResetNeeded: Before the first `reset`, or if an episode is over and autoreset is
+                disabled.
             DirectionError: If the actions are not `num_envs` numbers from 0 to 3.
             OptionError: If `out` has an unknown name or an unsuitable array.
             IllegalMoveError: If an action is illegal and `illegal` is ``raise``. In this case, no
@@ -543,7 +541,7 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
     def _slot_seeds(
         self, seed: int | Sequence[int | None] | NDArray[np.integer] | None
     ) -> tuple[Flags, NDArray[np.uint64]]:
-        """Return which environments start a new series, and the seeds of these series."""
+        """Return a mask of the environments that get a new seed, and the seeds."""
         count = self.num_envs
         if isinstance(seed, np.ndarray):
             seed = seed.tolist()
@@ -593,7 +591,7 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
             raise IllegalMoveError(f"environment {slot}: {direction} changes nothing on {board}")
 
     def _waits(self) -> Flags:
-        """Return which finished episodes will restart at the next step or reset."""
+        """Return a mask of the finished episodes that restart at the next step or reset."""
         return self._batch.dones & (self.autoreset_mode is not AutoresetMode.SAME_STEP)
 
     def _observations_and_infos(self, shown: Shown) -> tuple[Array, Info]:
@@ -604,8 +602,9 @@ class GameVectorEnv(VectorEnv[Array, Array, Array]):
         """Replace the points with the rewards that the user's function returns.
 
         Args:
-            before: The boards before the step, which episodes waited, and the moves.
-            over: Which episodes ended and have restarted, or None.
+            before: The boards before the step, a mask of the episodes that were already over, and
+                the moves.
+            over: Mask of the episodes that have ended and restarted, or None.
             shown: The outputs of the step.
         """
         boards, waited, moves = before

@@ -59,7 +59,7 @@ class MonteCarloPlayer(ChoosesBest):
         return dict(zip(legal, results.scores.mean(axis=1).tolist(), strict=True))
 
     def meaning(self, game: Game) -> Meaning:
-        """Return points as the unit, or ratings if the move limit may cut games short."""
+        """Describe the values as points, unless the move limit may cut games short."""
         if game.rules.cells > MAX_EXACT_CELLS or self._moves < DEFAULT_MOVES:
             return Meaning()
         return Meaning(Unit.POINTS, "random")

@@ -59,7 +59,7 @@ class PerfectPlayer(ChoosesBest):
     def rate(self, game: Game) -> dict[Direction, float]:
         """Return the value of each legal move, in future points or as a percentage.
 
-        If only the best move is known, its value is 1 and the value of all other moves is 0.
+        If only the best move is known, it has the value 1 and all other moves have the value 0.
 
         Raises:
             PlayerError: If there is no solution for the rules, or the board is unreachable.
@@ -91,7 +91,7 @@ class PerfectPlayer(ChoosesBest):
         return Meaning(Unit.POINTS, self.name, is_exact=True)
 
     def _moves(self, rules: Rules) -> DistilledMoves | None:
-        """Return the bundled best moves, or None if the goal or file option rules them out."""
+        """Return the bundled best moves if they exist and fit the player's options."""
         if self._goal.tile is not None or self._serves(rules):
             return None
         try:

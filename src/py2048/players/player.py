@@ -44,7 +44,7 @@ class Chance(NamedTuple):
 
 
 class Meaning(NamedTuple):
-    """What a player's values for a position mean, with statistics from recorded games.
+    """The meaning of a player's values for a position, with statistics from recorded games.
 
     Attributes:
         unit: Unit of the values.
@@ -126,7 +126,7 @@ class FinishedGame(NamedTuple):
 
 
 class ResignedError(PlayerError):
-    """Raised by a player to resign. In a tournament, the score reached so far counts."""
+    """Raised by a player to resign. In a tournament, a player who resigns keeps the score."""
 
 
 class Usage(NamedTuple):
@@ -161,9 +161,8 @@ class PlaysGames(Protocol):
     def play_games(self, rules: Rules, seeds: Sequence[int]) -> Sequence[FinishedGame]:
         """Play the game of each seed to the end.
 
-        Each result equals that of a `Game` with this seed in which a new player chooses every move.
-        Results do not depend on the other seeds. If `seeds` is empty, the player only loads its
-        files and compiles its kernels.
+        Each result is the same as if a new player had chosen every move of a `Game` with this seed.
+        If `seeds` is empty, the player only loads its files and compiles its kernels.
         """
 
 

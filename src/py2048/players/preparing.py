@@ -61,7 +61,7 @@ class Preparation:
         return progress.now() or self._reported
 
     def _run(self) -> None:
-        with suppress(Exception, SystemExit):  # the next use of the player raises it
+        with suppress(Exception, SystemExit):  # using the player raises the error again
             if not (self._module and cache_directory() and self._run_subprocess(self._module)):
                 _use_once(self._player, self._rules)
         self.is_over = True

@@ -106,8 +106,8 @@ class SearchPlayer(ChoosesBest):
     def meaning(self, game: Game) -> Meaning:
         """Return the meaning of the values, based on the network's stage records.
 
-        The policy is the network without search, even for deep searches, because the network's
-        values at the leaves assume play without search.
+        Even for deep searches, the policy is the network without search, because leaf values
+        estimate the outcome of play without search.
         """
         evaluation = self._evaluation_for(game.rules)
         records = evaluation.records if isinstance(evaluation, Network) else None
@@ -129,7 +129,7 @@ class SearchPlayer(ChoosesBest):
         return self._searchers.find(_ALL_BUT_NAME(rules), lambda: self.new_searcher(rules))
 
     def new_searcher(self, rules: Rules) -> Searcher:
-        """Create a new searcher for the rules, which another thread can use.
+        """Create a separate searcher for the rules, for use in another thread.
 
         Raises:
             PlayerError: If there are no weights for the rules.

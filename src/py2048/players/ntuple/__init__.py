@@ -1,3 +1,3 @@
-"""Evaluation of boards by n-tuple networks, with their weights files, and by a heuristic."""
+"""Board evaluation by n-tuple networks and by a heuristic."""
 
 from __future__ import annotations

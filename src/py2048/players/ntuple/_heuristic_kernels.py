@@ -26,7 +26,7 @@ ONE = np.uint64(1)
 class Terms(NamedTuple):
     """Lookup tables of a heuristic for one board shape, in points.
 
-    Tables with two rows have one row for edge lines and one for inner lines.
+    In tables with two rows, the first row is for edge lines and the second for inner lines.
     """
 
     empty: NDArray[np.float64]
@@ -40,7 +40,7 @@ class Terms(NamedTuple):
     their table entries.
     """
     base: float
-    """Value of a board before the values of its lines are added."""
+    """Constant part of every board's value."""
     least: float
     """Lower bound of a board's value; values below ``2 * least`` are compressed."""
 

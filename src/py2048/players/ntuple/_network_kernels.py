@@ -12,7 +12,8 @@ one to three shifts.
 All weights are in one array, ordered by stage and then by tuple. The `stride` between consecutive
 weights is 1 in finished networks and larger during training. Weights are float32, or int16 in
 quantised networks. During training, a weight of 0 in a later stage has not been learned yet.
-Kernels then use the same weight from an earlier stage, which is called *promotion*.
+Kernels replace a weight that has not been learned with the corresponding weight from an earlier
+stage, which is called *promotion*.
 """
 
 from __future__ import annotations
@@ -69,9 +70,9 @@ class PackedBoardSpec(NamedTuple):
     down: Table
     """Lookup table with the slides of all possible columns."""
     shifts: NDArray[np.uint64]
-    """Right shift for each run of a tuple's cells, uint64 `[tuples, parts]`."""
+    """Right shift for each run of adjacent cells in a tuple, uint64 `[tuples, parts]`."""
     masks: NDArray[np.uint64]
-    """Mask that selects a run of cells after the shift, uint64 `[tuples, parts]`."""
+    """Mask applied after the shift of each run of adjacent cells, uint64 `[tuples, parts]`."""
     offsets: NDArray[np.uint64]
     """Index of each tuple's first weight, uint64 `[tuples]`."""
     known: Word
@@ -117,7 +118,8 @@ class ValueParams(NamedTuple):
 
 # --- tile-downgrading ----------------------------------------------------------------------------
 
-# `layout.downgraded` is the reference. The kernels find all removed ranks before changing a board.
+# `layout.downgraded` is the reference implementation and removes one rank at a time. The kernels
+# find all removed ranks in a single pass.
 
 EVEN, TOPS = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x8080808080808080)
 BYTES, FULL = np.uint64(0x0101010101010101), np.uint64(0x7F)
@@ -167,7 +169,7 @@ def downgraded_word(low: Word, high: Word, known: Word) -> Word:
 @kernel(inline=True, borrows=True)
 def known_word(low: Word, high: Word, known: Word) -> Word:
     """Downgrade a packed board, with a fast path for boards without large tiles."""
-    # For each byte, set the highest bit if one of its two ranks exceeds `known`.
+    # Set the highest bit of each byte that contains a rank above `known`.
     add = (FULL - known) * BYTES
     above = (((low & EVEN) + add) | (((low >> NIBBLE) & EVEN) + add)) & TOPS
     if (above | high) != ZERO:
@@ -190,7 +192,7 @@ def slides_square(boards: Words, spec: PackedBoardSpec, points: NDArray[np.int64
     """Slide the 4x4 board in slot 0 in all directions; write the afterstates to slots 1 to 4.
 
     Args:
-        boards: Board slots, uint64 `[5 or more, 2]`.
+        boards: Slots for at least five packed boards, uint64 `[slots, 2]`.
         spec: Board shape.
         points: Receives the points of each slide, -1 if illegal; int64 `[4]`.
     """
@@ -363,7 +365,7 @@ def make_tuple_index_kernel(first: int, parts: tuple[tuple[int, int], ...]) -> I
 
 
 def _make_write_kernel(at: Word, index_of: IndexOf, others: WriteImage | None) -> WriteImage:
-    """Build a kernel that extends `others` by the index of one more tuple."""
+    """Extend `others`, a kernel that writes weight indices, by one more tuple."""
     if others is None:
 
         @kernel(inline=True, borrows=True)
@@ -425,7 +427,7 @@ def write_indices_cells(
         ranks: As in `CellBoardSpec`.
         places: As in `CellBoardSpec`.
         offsets: As in `CellBoardSpec`.
-        out: uint64 `[tuples * symmetries or more]`.
+        out: Receives the weight indices, uint64 `[tuples * symmetries]` or longer.
     """
     known = ranks - ONE
     removed = removed_ranks(seen, known)
@@ -526,7 +528,7 @@ def add_changes(used: Bytes, low: Bytes, high: Bytes, steps: NDArray[np.int16]) 
     """Add encoded differences to 16-bit numbers, with wraparound; see ``weights.py``.
 
     Args:
-        used: One bit per number, most significant bit first, set if the number changes.
+        used: Bitmap with one bit per number, set if the number changes; most significant bit first.
         low: Low bytes of the zigzag-encoded differences.
         high: High bytes of the differences.
         steps: Numbers to update.

@@ -146,7 +146,7 @@ class Archive:
     def deferred(self, name: str) -> Callable[[], Array]:
         """Read a compressed array into memory; return a function that decodes it.
 
-        The function works even after the file has been deleted.
+        The returned function works even if the file is deleted before the call.
 
         Raises:
             WeightsError: If the array is missing. The returned function raises `WeightsError` if
@@ -192,7 +192,7 @@ def faults_of(path: Path, fields: str) -> Iterator[None]:
     """Convert errors in parsing header fields to `WeightsError`.
 
     Raises:
-        WeightsError: Replaces errors that the block raises for invalid values. The message names
+        WeightsError: If the ``with`` block raises an error for an invalid value. The message names
             the file and the fields.
     """
     try:

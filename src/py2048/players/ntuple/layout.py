@@ -15,7 +15,7 @@ Tuple = tuple[int, ...]
 """The cells of a tuple in ascending order, numbered row by row."""
 
 Code = tuple[tuple[int, tuple[tuple[int, int], ...]], ...]
-"""For each tuple, the offset of its weights, and the shift and mask of each run of cells."""
+"""The weight offset of each tuple, and the shifts and masks that extract its cells."""
 
 PACKED_RANKS = 16
 MAX_WEIGHTS = 2**32
@@ -23,9 +23,9 @@ MAX_WEIGHTS = 2**32
 MAX_STAGE = 2**62
 """Upper bound for stage thresholds, which exceeds every sum of distinct tiles."""
 
-# A tuple can be written as any of its eight symmetric images. The images are equivalent, but each
-# orders the weights differently in memory. The images chosen here keep frequently used weights on a
-# few memory pages. Training with six tuples was 40 % faster than with the images in the papers.
+# The eight symmetric images of a tuple are equivalent, but their weights have different orders in
+# memory. These images keep frequently used weights on a few memory pages, so training a network
+# with six tuples is 40 % faster than with the images printed in the papers.
 YEH_4X6 = "abcdef 4567ab 9abdef 569ade"
 """Tuples from Yeh et al., "Multistage temporal difference learning for 2048-like games", 2016."""
 
@@ -49,8 +49,8 @@ class NetworkLayout:
         columns: Number of columns.
         tuples: Cells of each tuple, numbered in row-major order. The cells of a tuple are sorted on
             creation.
-        stages: Thresholds of the later stages, ascending. The largest threshold that the sum of a
-            board's *distinct* tiles reaches determines the board's stage. For example, the
+        stages: Thresholds of the later stages, ascending. A board belongs to the last stage whose
+            threshold does not exceed the sum of the board's *distinct* tiles. For example, the
             threshold 24576 is reached with the tiles 16384 and 8192 together, or with any larger
             tile.
         ranks: Number of ranks that have their own weights, including the empty cell. Larger tiles
@@ -122,7 +122,7 @@ class NetworkLayout:
 
     @cached_property
     def offsets(self) -> tuple[int, ...]:
-        """Index of each tuple's first weight within a stage, followed by the stage's size."""
+        """Offset of each tuple's weights within a stage, followed by the size of a stage."""
         offsets, radix = [0], PACKED_RANKS if self.is_packed else self.ranks
         for cells in self.tuples:
             offsets.append(offsets[-1] + int(radix ** len(cells)))
@@ -140,7 +140,7 @@ class NetworkLayout:
 
     @cached_property
     def images(self) -> tuple[Tuple, ...]:
-        """The symmetries of the board. Each symmetry maps a cell to its source cell."""
+        """The symmetries of the board, as permutations of its cells (see `images`)."""
         return tuple(images(self.rows, self.columns))
 
     @cached_property
@@ -164,7 +164,7 @@ def board_kind(rows: int, columns: int) -> str:
 
 
 def images(rows: int, columns: int) -> Iterator[Tuple]:
-    """Yield the symmetries of a board. Each symmetry maps a cell to its source cell."""
+    """Yield a board's symmetries as permutations; entry `i` is the cell that moves to `i`."""
     cells = np.arange(rows * columns).reshape(rows, columns)
     for is_turned in (False, True) if rows == columns else (False,):
         for flip, mirror in product((1, -1), repeat=2):
@@ -184,7 +184,7 @@ def parse_tuples(text: str, rows: int, columns: int) -> tuple[Tuple, ...]:
       (``0-1-2-5-6-7``)
 
     Raises:
-        WeightsError: If a word is not recognised.
+        WeightsError: If the specification contains an unknown word.
     """
     found: dict[Tuple, None] = {}
     for word in text.replace("+", " ").split():
@@ -265,9 +265,9 @@ def downgraded(ranks: Sequence[int], known: int) -> list[int]:
     """Lower the ranks of large tiles until no rank exceeds `known` [1].
 
     Each step finds the largest rank below the maximum that is not on the board, and lowers all
-    larger ranks by one. These steps keep the tiles in order, so the result resembles an earlier
-    position with the same best moves. If every rank below the maximum is on the board, ranks above
-    `known` are replaced by `known`.
+    larger ranks by one. Lowering ranks preserves their order, so the board resembles an earlier
+    position with the same best moves. Once no rank below the maximum is missing, all ranks above
+    `known` become `known`.
 
     [1] Guei, Chen & Wu, "Optimistic temporal difference learning for 2048", IEEE Transactions on
         Games, 2021 ("tile-downgrading").

@@ -43,14 +43,14 @@ NEVER = np.int64(2**62)
 """A number larger than the points of any slide and the tile sum of any board."""
 
 PREFETCH_SUM = 512
-"""Bands are unpacked this far below their minimum tile sum, about 230 moves in advance."""
+"""Unpacking starts this far below a band's minimum tile sum, about 230 moves in advance."""
 
 MAX_RANK = 31
 """Largest rank that networks accept on a board."""
 
 
 IDLE_S = 30.0
-"""Time in seconds for which unused parts stay unpacked, in case another game needs them."""
+"""How long idle bands stay unpacked, in seconds, in case another game needs them."""
 UNPACKING = "py2048-unpacking"
 """Name of the background threads that unpack parts."""
 HUGE_PAGE_BYTES = 1 << 21
@@ -72,7 +72,7 @@ class PackedWeights(NamedTuple):
     """Sparse 16-bit weights in the encoding of weights files (``weights.py``).
 
     Attributes:
-        used: One bit per weight, most significant bit first, set if the weight is non-zero.
+        used: Bitmap of the non-zero weights, most significant bit first.
         low: Low bytes of the zigzag-encoded non-zero weights.
         high: High bytes of the zigzag-encoded non-zero weights.
     """
@@ -87,7 +87,7 @@ class PackedWeights(NamedTuple):
 
 
 def add_changes(used: Bytes, low: Bytes, high: Bytes, steps: Quantized) -> None:
-    """Decode differences and add them to an array, in processes without compiled kernels."""
+    """Decode differences and add them to an array, without compiled kernels."""
     zigzag = low.astype(np.uint16) | high.astype(np.uint16) << 8
     bits = np.unpackbits(used, count=steps.size).view(np.bool_)
     steps[bits] += ((zigzag >> 1) ^ (0 - (zigzag & 1))).view(np.int16)
@@ -128,7 +128,7 @@ class LazyTable:
                     self._holders[number] -= 1
 
     def hold_all(self) -> Quantized:
-        """Unpack all parts permanently; return the table."""
+        """Unpack all parts and keep them in memory; return the table."""
         self._unpack(range(len(self._packed)))
         return self.table
 
@@ -148,12 +148,12 @@ class LazyTable:
                 threading.Thread(target=self._unpack_briefly, args=[number], name=UNPACKING).start()
 
     def _unpack_briefly(self, number: int) -> None:
-        # If the part is damaged, the search that uses it raises the error.
+        # Errors are ignored here, because a search that uses a damaged part raises them again.
         with suppress(WeightsError), self.holding([number]):
             pass
 
     def _unpack(self, numbers: Sequence[int]) -> None:
-        """Unpack parts and mark them as in use; free parts that have not been used lately."""
+        """Unpack parts that are about to be used; release parts that have been idle."""
         with self._lock:
             for number in numbers:  # Parts in use are not released.
                 self._holders[number] += 1
@@ -234,7 +234,7 @@ class Band:
         )
 
     def excess(self, total: int) -> float:
-        """Return the base network's overestimate at a board sum, in points."""
+        """Return how much the base network overestimates boards with a tile sum, in points."""
         return self.level + self.slope * (total - self.least)
 
 
@@ -253,7 +253,7 @@ class Bands:
         bands: Bands in ascending order.
         table: Weights of all bands in units of `step`, int16 `[bands * layout.size]`.
         step: Value of one unit of an integer weight, in points.
-        lazy: Object that unpacks bands into `table` on demand, or None if all are unpacked.
+        lazy: Unpacks bands into `table` on demand; None if all bands are unpacked.
 
     Raises:
         WeightsError: If the arguments are inconsistent.
@@ -272,7 +272,7 @@ class Bands:
             raise WeightsError(f"bands have int16 weights {shape}")
 
     def reachable_bands(self, ranks: Sequence[int]) -> list[int]:
-        """Return the numbers of all bands that the next boards of a game may belong to.
+        """Return the indices of all bands to which the next boards of a game may belong.
 
         The result is valid until the tile sum reaches `next_min_sum`.
         """
@@ -286,7 +286,7 @@ class Bands:
         return found
 
     def bands_of_boards(self, boards: Bytes) -> list[int]:
-        """Return the numbers of the bands that some boards (uint8 `[n, cells]`) may need."""
+        """Return the indices of all bands that the boards (uint8 `[n, cells]`) may need."""
         if 1 << int(boards.max(initial=0)) < self.bands[0].tile:
             return []
         tiles = tiles_of(boards)
@@ -322,7 +322,7 @@ class Bands:
         return self.lazy.hold_all() if self.lazy else self.table
 
     def with_band(self, band: Band, table: Quantized) -> Bands:
-        """Return a copy with an added or replaced band.
+        """Return a copy with a new band, or with a new version of an existing band.
 
         The weights in `table` must be in units of `step`.
         """
@@ -331,7 +331,10 @@ class Bands:
         return self._of({**kept, band: table})
 
     def beyond(self, band: Band) -> Bands | None:
-        """Return a copy without `band` and earlier bands of its tile, or `None` if it is empty."""
+        """Return a copy without `band` and the earlier bands of the same tile.
+
+        Returns `None` if no bands remain.
+        """
         tile, least = band.tile, band.least
         kept = {each: row for each, row in self._parts() if each.tile != tile or each.least > least}
         return self._of(kept) if kept else None
@@ -363,7 +366,7 @@ class StageRecord:
             stage.
         realised: Mean number of points that games gained between reaching the stage and ending.
         error: Standard error of ``predicted - realised``.
-        made: For each larger tile, the number of games that reached this tile.
+        made: Number of games that reached each larger tile.
     """
 
     tile: int
@@ -386,7 +389,11 @@ class StageRecord:
 
     @property
     def next_tile(self) -> int:
-        """The next tile that is not almost certain to be reached, or the largest tile reached."""
+        """The next large tile that some games fail to reach.
+
+        Tiles that nearly all games reach (see `CERTAIN_SHARE`) are skipped, unless no game reached
+        a larger tile.
+        """
         tile = 2 * self.tile
         while self.made.get(2 * tile) and self.made[tile] >= CERTAIN_SHARE * self.games:
             tile *= 2
@@ -503,7 +510,7 @@ class Network:
         """Return the band for a search that starts from this board, or None.
 
         A search evaluates all boards with the band of its root, so that their values are
-        comparable. For play without search, the root is the current board.
+        comparable. Play without search uses the band of the current board.
         """
         found = None
         for band in self.bands.bands if self.bands else ():
@@ -554,8 +561,8 @@ def check_rules(layout: NetworkLayout, rules: Rules) -> None:
     """Raise an error if a network with this layout cannot be used under the rules.
 
     Raises:
-        WeightsError: If the rules have another board shape, deterministic spawns, or a spawned tile
-            that could start a stage.
+        WeightsError: If the board shape differs, spawns are deterministic, or a spawned tile could
+            start a stage.
         RulesError: See `check_spawned`.
     """
     if rules.shape != (layout.rows, layout.columns):
@@ -643,7 +650,7 @@ def value_params(layout: NetworkLayout, rules: Rules) -> kernels.ValueParams:
 
 
 def _lowest_tile(stages: Sequence[int]) -> int | None:
-    """Return the smallest tile that contributes to a stage threshold, or None without stages."""
+    """Return the smallest tile in any stage threshold, or None if there are no stages."""
     return min(stage & -stage for stage in stages) if stages else None
 
 
@@ -651,7 +658,7 @@ def _lowest_tile(stages: Sequence[int]) -> int | None:
 
 
 def board_spec(layout: NetworkLayout, rules: Rules) -> BoardSpec:
-    """Encode a layout, and how the rules slide lines, as arrays for the kernels."""
+    """Encode the network layout and the slides of lines as arrays for the kernels."""
     given = CompiledRules.of(rules)
     if not layout.is_packed:
         places, offsets = _places(layout)

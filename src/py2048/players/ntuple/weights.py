@@ -70,7 +70,7 @@ MAX_STEP = 2**15 - 1
 MAX_SMALL_WEIGHTS = 1 << 24
 """Networks of up to this many weights are saved with stronger compression."""
 MIN_POINTS = 1e-30
-"""Lower limit for steps, in points. Much smaller steps would underflow in float32."""
+"""Minimum quantisation step in points, which avoids float32 underflow."""
 SHIPPED = Path(__file__).resolve().parent / "data"
 
 RECORDS_KIND, RECORDS_VERSION = "py2048-records", 1
@@ -100,9 +100,9 @@ def save(network: Network, path: Path | str, *, compress: bool = False) -> None:
 def save_packed(network: Network, path: Path | str, *, step: float, prune: float = 0.0) -> Network:
     """Save a network in compressed form, with weights rounded to multiples of `step`.
 
-    Each stage is stored as its difference from the previous stage. One bit per weight marks
-    non-zero differences, which take two bytes each before compression. Late-game bands already have
-    integer weights, so they are stored unchanged.
+    Each stage is stored as its difference from the previous stage. A bitmap marks the
+    non-zero differences, each of which takes two bytes before compression. Late-game bands already
+    have integer weights, so they are stored unchanged.
 
     Args:
         network: The network.
@@ -114,8 +114,8 @@ def save_packed(network: Network, path: Path | str, *, step: float, prune: float
         The network with its rounded weights, as stored in the file.
 
     Raises:
-        WeightsError: If a weight does not fit into two bytes, the file cannot be written, or `load`
-            would reject it.
+        WeightsError: If the file cannot be written, `load` would reject it, or a weight does not
+            fit into two bytes.
     """
     target = Path(path)
     header = {**_header(network, PACKED), "step": step, "prune": prune}
@@ -276,8 +276,8 @@ def browser_script(path: Path | str, **facts: object) -> bytes:
     - `facts`, other values for the page
 
     Raises:
-        WeightsError: If the file cannot be loaded or converted. Pages need packed weights for up to
-            4x4 cells, without stages or bands.
+        WeightsError: If the file cannot be loaded or converted. Only packed weights for boards of
+            up to 4x4 cells, without stages or bands, can be converted.
     """
     network = load(path)
     layout, table = network.layout, network.table
@@ -543,7 +543,7 @@ def shipped_path(rules: Rules) -> Path | None:
 
 @cache
 def _shipped_paths() -> dict[tuple[object, ...], Path]:
-    """Return the paths of the installed networks by `Rules.objective`.
+    """Return the paths of all installed networks, keyed by `Rules.objective`.
 
     Networks from plugins replace bundled networks for the same objective.
     """

@@ -2,8 +2,8 @@
 
 The search addresses boards by *handles*. The handle of a packed board is the board itself: a pair
 of words, as in ``engine/_board_kernels.py``. A board that is not packed is stored in a slot of the
-search context's arena (``context.py``), and its handle is the slot number. The slots that start at
-``SLOTS_PER_LEVEL * level`` hold the board after `level` moves, and its four afterstates.
+search context's arena (``context.py``), and its handle is the slot number. Each level of the search
+has ``SLOTS_PER_LEVEL`` slots: one for the board and four for its afterstates.
 
 Each kind of board has these operations:
 
@@ -421,7 +421,7 @@ def make_banded_kernels(code: Code, band_code: Code, *, has_stages: bool) -> tup
 
     @kernel(borrows=True)
     def banded(board: Packed, context: SearchContext, weights: BandedWeights) -> float:
-        """Estimate the future points of an afterstate, with the correction of the root's band."""
+        """Estimate the future points of an afterstate, corrected by the root's late-game band."""
         value = network(board, context, weights[0])
         if context.band == 0:
             return np.float64(value)
@@ -487,7 +487,7 @@ def _make_first_add_kernel(index_of: IndexOf) -> Any:
 
 
 def _make_add_kernel(index_of: IndexOf, others: Any) -> Any:
-    """Build a kernel that extends the sum in `others` by one more tuple's weight."""
+    """Extend `others`, a kernel that sums weights, by one more tuple."""
 
     @kernel(inline=True, borrows=True)
     def add(image: Word, begin: Word, weights: Weights) -> Weight:
@@ -498,7 +498,7 @@ def _make_add_kernel(index_of: IndexOf, others: Any) -> Any:
 
 
 def _make_fetch_kernel(index_of: IndexOf, others: Any) -> Any:
-    """Build a kernel that extends `others` by a prefetch for one more tuple."""
+    """Extend `others`, a kernel that prefetches weights, by one more tuple."""
 
     @kernel(inline=True, borrows=True)
     def fetch(image: Word, begin: Word, weights: Weights) -> None:
@@ -510,7 +510,7 @@ def _make_fetch_kernel(index_of: IndexOf, others: Any) -> Any:
 
 @kernel(inline=True, borrows=True)
 def prefetch_nothing(_board: object, _place: object, _weights: Weights) -> None:
-    """Do nothing; used for evaluations whose data fit into the CPU cache."""
+    """Skip prefetching, for evaluations whose data fit into the CPU cache."""
 
 
 @kernel(borrows=True)

@@ -80,7 +80,7 @@ STATE = 3
 
 
 Board = Any
-"""A board handle, whose type depends on the kind of board."""
+"""Handle of a board: the packed board itself, or the number of its slot in the arena."""
 Moves = tuple[tuple[Board, np.int64], ...]
 """The afterstate and the points of each slide, or -1 points for illegal slides."""
 MoveValues = tuple[float, float, float, float]
@@ -159,7 +159,7 @@ def make_afterstate_kernels(parts: Parts) -> Kernels:
 
     @kernel(borrows=True)
     def leaf_values(moves: Moves, context: SearchContext, weights: Weights) -> MoveValues:
-        """Return the leaf value of each move, or zeros in an exhaustive search."""
+        """Return the leaf value of each move, or zeros if the search prunes no moves."""
         if context.loss_cost == 0.0:
             return 0.0, 0.0, 0.0, 0.0
         return (
@@ -196,7 +196,7 @@ def make_spawn_kernels(parts: Parts) -> Kernels:
     def following(
         after: Board, cell: Int, number: Int, context: SearchContext
     ) -> tuple[np.int64, np.int64]:
-        """Return the cell and the tile number of the next possible spawn, or (-1, 0)."""
+        """Return the next possible spawn as a cell and a tile index, or (-1, 0) at the end."""
         if number + 1 < context.tiles:
             return np.int64(cell), np.int64(number + 1)
         if context.edge_length > 0:
@@ -356,9 +356,9 @@ class SearchParams(NamedTuple):
     max_cost: Int
     """Maximum path cost."""
     node_limit: Int = UNLIMITED_NODES
-    """Node limit of a single pass. A pass that exceeds the limit is aborted."""
+    """Node limit of a single search, which is aborted if it exceeds the limit."""
     budget: Int = 0
-    """Node budget for iterative deepening, or 0 to search in a single pass."""
+    """Node budget for iterative deepening, or 0 to search only once."""
     is_timed: Int = 0
     """Whether the budget is an average over several moves rather than a maximum for each move."""
 
@@ -367,9 +367,9 @@ class SearchParams(NamedTuple):
 def node_budget(
     params: SearchParams, legal: Int, factor: float, context: SearchContext
 ) -> tuple[float, float]:
-    """Return how many nodes a move should use, and how many it may use at most.
+    """Return the target and the maximum for a move's node count.
 
-    With a fixed node budget, both numbers equal the budget. A time limit is an average over several
+    A fixed node budget is both the target and the maximum. A time limit is an average over several
     moves. After an overrun, or after time is saved on forced moves, the difference is spread over
     the next `BALANCE_MOVES` moves.
 
@@ -399,8 +399,7 @@ def record_move(params: SearchParams, spent: float, breadth: float, context: Sea
 def tree_breadth(nodes: float, cost: Int, context: SearchContext) -> float:
     """Estimate the breadth of a search tree: log2 of its node count at cost limit 0.
 
-    The estimate extrapolates from a search with a higher cost limit. The extrapolation assumes that
-    log2 of the node count grows by `context.growth` per cost unit.
+    The estimate assumes that log2 of the node count grows by `context.growth` per cost unit.
 
     Args:
         nodes: Number of nodes at the cost limit `cost`.
@@ -421,9 +420,9 @@ def affordable_cost(breadth: float, nodes: float, context: SearchContext) -> np.
 def first_cost_limit(optimum: float, params: SearchParams, context: SearchContext) -> np.int64:
     """Return the cost limit of the first iteration, or -1 to skip iterative deepening.
 
-    With a time limit, the cost limit depends on the size of the previous move's search tree.
-    Deepening is skipped if even the smallest search is expected to take more than twice the budget.
-    Later moves can then use the time that was saved.
+    With a time limit, the cost limit depends on the size of the previous move's search tree. If
+    even the smallest search is expected to take more than twice the budget, deepening is skipped to
+    save time for later moves.
     """
     if params.is_timed == 0 or context.breadth <= 0.0:
         return np.int64(FIRST_COST_LIMIT)
@@ -487,7 +486,7 @@ def time_factor(points: Points, values: Values, current: Values) -> float:
 
 @kernel(borrows=True, expand=True)
 def reset_shares(points: Points, context: SearchContext) -> np.int64:
-    """Give every legal root move the same share of the nodes; return the number of legal moves."""
+    """Share the nodes equally among the legal root moves; return the number of moves."""
     legal = np.int64(0)
     for direction in range(4):
         context.node_shares[direction] = np.float64(points[direction] >= 0)
@@ -511,7 +510,7 @@ def make_deepening(search_moves: Kernel) -> Callable[..., None]:
         values: Values,
         current: Values,
     ) -> None:
-        """Search with growing cost limits; `values` receives the last completed iteration.
+        """Search with growing cost limits; write the values of the last completed iteration.
 
         `context.node_shares` contains the nodes that each root move used in the previous iteration.
         See `decide` for the other arguments.
@@ -521,7 +520,7 @@ def make_deepening(search_moves: Kernel) -> Callable[..., None]:
         used, previous, breadth = np.float64(legal), 0.0, context.breadth
         cost_limit = min(first_cost_limit(optimum, params, context), np.int64(params.max_cost))
         if cost_limit < 0 and legal > 1:
-            breadth -= 1.0 / BALANCE_MOVES  # lets a later move try deepening again
+            breadth -= 1.0 / BALANCE_MOVES  # otherwise, all later moves might skip deepening
         while cost_limit >= 0 and used < maximum:
             node_limit = (
                 maximum - used if previous > 0.0 else FIRST_ITERATION_MAX_SHARE * (maximum - used)
@@ -560,7 +559,8 @@ def make_deepening(search_moves: Kernel) -> Callable[..., None]:
 def make_decide_kernel(choose: Kernel) -> Kernel:
     """Build the kernel that searches within the limits of a `SearchParams`.
 
-    All kernels are inlined into one, because Numba would compile `choose` again for each caller.
+    All kernels that call `choose` are inlined, because Numba would otherwise compile `choose` for
+    each of them.
     """
 
     @kernel(borrows=True, expand=True)
@@ -574,7 +574,11 @@ def make_decide_kernel(choose: Kernel) -> Kernel:
         points: Points,
         current: Values,
     ) -> tuple[np.int64, np.int64, bool]:
-        """Search each legal move; return node and prune counts, and whether all searches ended."""
+        """Search each legal move within the node limit.
+
+        Returns:
+            The number of nodes, the number of pruned paths, and whether every search was completed.
+        """
         shares = (
             context.node_shares[0]
             + context.node_shares[1]
@@ -668,8 +672,8 @@ def make_search(parts: Parts) -> Search:
     ) -> None:
         """Rate the moves of several boards, uint8 ranks `[n, cells]`.
 
-        Each board's results are written to its row in `points` and `values`. `contexts` is an array
-        of length 1 with the context of this thread. See `decide` for the other arguments.
+        Each board's results are written to its row in `points` and `values`. `contexts` contains
+        only the context of this thread. See `decide` for the other arguments.
         """
         context = contexts[0]
         for number in range(len(boards)):
@@ -700,7 +704,7 @@ def make_search(parts: Parts) -> Search:
             directions: Overwritten with the moves.
             keys: Random generator key for each game's spawns, uint64 `[games]`.
             params: Search parameters; see `decide` for this and the remaining arguments.
-            contexts: The context of this thread, as an array of length 1.
+            contexts: One-element array with the context of this thread.
             weights: Network weights.
             points: Points of the last slides.
             values: Values of the last moves.

@@ -4,8 +4,8 @@ With an `EdgeSpawn`, the move determines the spawn, so a whole game can be plann
 beam search keeps only the best boards of each depth. Every move spawns the same tile, so all boards
 of the same depth have the same sum and are comparable.
 
-A narrow beam is fast but eventually reaches a dead end. `BeamPlanner` then backtracks, a little
-further each time, and searches with a wider beam until the game can continue.
+A narrow beam is fast but eventually reaches a dead end. `BeamPlanner` then backtracks and searches
+with a wider beam, going back further each time until the game can continue.
 
 If every move spawns a 2, a game on `n` cells that starts with `s` tiles has at most ``2**n - 1 -
 s`` moves; `longest_game` proves this.
@@ -39,7 +39,7 @@ SEARCH_DEPTH = 8192
 """Number of moves that one search looks ahead."""
 
 DISCARDED_MOVES = 1024
-"""Number of final moves to discard, because the search did not see where they lead."""
+"""Number of moves to discard at the end of a search, because they may lead to a dead end."""
 
 CHECKPOINT_MOVES = 512
 """Number of moves between checkpoints. The planner can backtrack only to a checkpoint."""
@@ -134,8 +134,8 @@ def is_ended(cells: Cells, spec: BeamSpec) -> bool:
 def is_new(key: np.uint64, seen: Words, marks: Counts, mark: int) -> bool:
     """Add a key to a reusable hash set; return whether the key is new.
 
-    The set uses open addressing. Only entries with the given mark count as present, so a new mark
-    empties the set without clearing its memory. The arrays `seen` and `marks` have the same length,
+    The set uses open addressing. Only entries with the given mark count as present, so the caller
+    can empty the set by choosing another mark. The arrays `seen` and `marks` have the same length,
     a power of two that exceeds the number of keys.
     """
     mask = np.uint64(seen.size) - ONE
@@ -282,10 +282,10 @@ def longest_game(board: Board) -> int:
 
     The starting board must not contain tiles other than 2. Proof: number the tiles of the final
     board from 0, in the order in which they were created. When tile `i` was created, each of the
-    `i` older tiles occupied a cell, so ``n - i`` cells were available. The largest tile that fits
-    on a single cell is a spawned 2. On `c` cells, it is ``2**c``, because the second of the two
-    tiles to merge is built on ``c - 1`` cells. The tiles of the final board add up to at most
-    ``2**n + … + 2``, and each move adds 2 to the board's sum.
+    `i` older tiles occupied a cell, so ``n - i`` cells were available. With one cell available,
+    the largest possible tile is a 2 that spawns there. With `c` cells, it is ``2**c``, because the
+    second of the two tiles to merge is built on ``c - 1`` cells. The tiles of the final board add
+    up to at most ``2**n + … + 2``, and each move adds 2 to the board's sum.
     """
     rows, columns = board.shape
     return (1 << rows * columns) - 1 - board.sum // 2
@@ -346,8 +346,8 @@ def beam_search(board: Board, rules: Rules, *, width: int, depth: int) -> tuple[
         board: Starting board.
         rules: Rules with an edge spawn.
         width: Beam width, in boards per depth.
-        depth: Maximum number of moves. The result is shorter if the game ends earlier on every line
-            that was searched.
+        depth: Maximum number of moves. Fewer moves are returned if the search finds no line of this
+            length.
 
     Raises:
         RulesError: If the spawn is random.
@@ -360,9 +360,9 @@ def beam_search(board: Board, rules: Rules, *, width: int, depth: int) -> tuple[
 class BeamPlanner:
     """A plan for a deterministic game, extended step by step.
 
-    The plan is the longest line of moves found so far, so it never gets shorter. Moves that have
-    been taken are final. Searches extend a separate trial line, which replaces the plan as soon as
-    it is longer.
+    The plan is the longest line of moves found so far, so it never gets shorter. Moves that `take`
+    has returned are final. Searches extend a separate trial line, which replaces the plan as soon
+    as it is longer.
 
     Attributes:
         board: Starting board.
@@ -413,14 +413,14 @@ class BeamPlanner:
             return self[self.played - 1]
 
     def extend(self) -> None:
-        """Search once to extend the planned moves, or backtrack from a dead end."""
+        """Extend the plan by one search, or backtrack from a dead end."""
         if self.is_complete:
             return
         _, cells = self._checkpoints[-1]
         moves = search_moves(cells, self.width << self._doublings, SEARCH_DEPTH, self._spec)
         with self._lock:
             if not self._trial.startswith(self._plan[: self.played]):
-                self._restart()  # The game no longer follows the trial line.
+                self._restart()  # The game has deviated from the trial line.
             elif len(moves) == SEARCH_DEPTH:
                 self._append(moves[:-DISCARDED_MOVES])
             else:

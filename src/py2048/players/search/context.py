@@ -108,7 +108,7 @@ class SearchContext:
     per_merged: Double  # Points per merge point.
     per_move: Double
     is_endless: Long  # Whether no tile ends the game.
-    ending_mask: ULong  # Bit set of the ranks that end the game or the band.
+    ending_mask: ULong  # Bit set of the tile ranks that end the game or band.
     min_ending_points: Long  # Minimum points of a slide that can end the game.
     win_value: Double  # Value of a board with a tile that ends the game or band.
     max_rank: ULong  # Largest rank that the evaluation distinguishes.
@@ -167,15 +167,14 @@ CONTEXT = np.dtype(
 )
 
 SearchContexts = Sequence[SearchContext]
-"""A record array of length 1, which passes a `SearchContext` to kernels."""
+"""One-element array with a `SearchContext`, which kernels access by reference."""
 
 
 def check_searchable(rules: Rules) -> None:
     """Raise an error if the compiled search does not support the rules.
 
     Raises:
-        RulesError: If the board or a spawned tile is too large, if too many distinct tiles can
-            spawn, or if a spawned tile ends the game.
+        RulesError: If the search does not support the board size or the tiles that spawn.
     """
     if rules.cells > MAX_CELLS or len(rules.spawn_weights.tiles) > MAX_TILES:
         raise RulesError(
@@ -286,10 +285,11 @@ def _tables(heuristic: Heuristic, shape: tuple[int, int], length: int) -> Tables
 
 
 def _scale(rules: Rules) -> float:
-    """Return how many points these rules give, on average, for one point of classic scoring.
+    """Estimate how many points the rules give per point of classic scoring.
 
-    Building a tile of rank `r` takes about ``2**r / 2`` moves. The merges for a tile of rank `r`
-    earn ``2**r * (r - 1)`` points in total. The returned factors assume large tiles of rank 11.
+    Building a tile of rank `r` takes about ``2**r / 2`` moves. In classic scoring, the merges for
+    this tile earn ``2**r * (r - 1)`` points in total. The estimate is for a game that builds a
+    2048 tile (rank 11).
     """
     given = CompiledRules.of(rules)
     return 1.0 if given.merge_points else 0.1 if given.sum_points else 0.05

@@ -142,7 +142,7 @@ class Expectimax:
         return 0 if self.max_cost is None else round(COSTS_PER_BIT * -log2(share)) + MOVE_COST
 
     def _loss_costs(self, slides: list[Slide]) -> Iterator[tuple[Slide, int]]:
-        """Yield each slide with a cost that is proportional to the value lost at depth 1."""
+        """Yield each slide with a cost proportional to its loss against the best slide."""
         values = [self._move_value(slide, 1, 0) for slide in slides]
         best = max(values, default=0.0)
         scale = 0.0 if self.max_cost is None else LOSS_COST / max(abs(best), 1.0)

@@ -18,18 +18,18 @@ UNLIMITED_COST = 1 << 14
 """Cost limit for searches without a cutoff, higher than the cost of any path."""
 
 # Iterative deepening. Costs are whole numbers, with COSTS_PER_BIT units per bit of improbability.
-FIRST_COST_LIMIT = 3 * COSTS_PER_BIT  # Two plies deep on boards with four or more empty cells.
-MIN_COST_STEP = 3 * COSTS_PER_BIT // 2  # With smaller steps, iterations would not get deeper.
+FIRST_COST_LIMIT = 3 * COSTS_PER_BIT  # Searches two plies if four or more cells are empty.
+MIN_COST_STEP = 3 * COSTS_PER_BIT // 2  # A smaller increase of the cost limit adds no depth.
 TARGET_NODE_SHARE = 0.6  # Share of the remaining nodes that the next iteration may use.
 MAX_ITERATION_GROWTH = 8.0  # Maximum ratio between the node counts of successive iterations.
 MAX_BRANCH_GROWTH = 2.0  # Maximum growth, per iteration, of a root move's share of the nodes.
-FIRST_ITERATION_MAX_SHARE = 2 / 3  # Leaves enough nodes to retry an aborted iteration.
-FIRST_ITERATION_TARGET_SHARE = 0.25  # Low, because the first iteration's size is hard to predict.
+FIRST_ITERATION_MAX_SHARE = 2 / 3  # Reserves nodes for a retry if the iteration is aborted.
+FIRST_ITERATION_TARGET_SHARE = 0.25  # The first iteration's size is hard to predict, so aim low.
 
 # Time per move, relative to the average.
 EASY_MOVE_FACTOR, HARD_MOVE_FACTOR, MAX_MOVE_FACTOR = 0.3, 2.5, 3.0
 EASY_MOVE_LEAD = 0.005  # A move is easy if the best direction leads by this fraction.
-BALANCE_MOVES = 8.0  # Number of later moves that share a time overrun.
+BALANCE_MOVES = 8.0  # Number of moves over which a time overrun is made up.
 
 INITIAL_NODES_PER_SECOND = 1e6
 SPEED_WINDOW_NODES = 20_000  # older measurements count less, because the machine's load changes
@@ -47,7 +47,8 @@ class SearchLimits:
         nodes: Node budget per move. Multi-threaded searches may use up to twice this budget if the
             last iteration is aborted.
         ms: Average time per move in milliseconds; single-threaded searches measure CPU time. A
-            single move may take three times as long, and at least one ply is always searched.
+            single move may take up to three times this average. At least one ply is always
+            searched.
         cutoff: Paths with a smaller probability are pruned. With 0, all paths are searched.
 
     Raises:

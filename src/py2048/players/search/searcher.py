@@ -164,8 +164,8 @@ class Searcher:
     def values(self, boards: NDArray[np.integer]) -> Values:
         """Evaluate afterstates without a search.
 
-        `py2048.envs.functional.afterstates` computes the afterstates of boards. A network with
-        bands evaluates each afterstate with the afterstate's own band.
+        `py2048.envs.functional.afterstates` computes the afterstates of boards. If the network has
+        late-game bands, it evaluates each afterstate with the band for that afterstate.
 
         Args:
             boards: Exponents, as returned by environments, in the shape `[..., rows, columns]`.
@@ -199,14 +199,14 @@ class Searcher:
     ) -> NDArray[np.uint8]:
         """Continue a game by playing the best moves; return these moves.
 
-        Single-threaded searches without a time limit also accept the arrays of several games, as in
-        `play_out`, and continue the games in sequence.
+        Single-threaded searches without a time limit can continue several games in sequence, if
+        they are given the arrays of `play_out`.
 
         Args:
             cells: Board as ranks, which is overwritten with the final board.
             state: Game state, in the format of ``_expectimax_kernels.py``.
             key: Random generator key for the spawns.
-            max_moves: Maximum number of moves. With a time limit, the search may play fewer moves.
+            max_moves: Maximum number of moves. With a time limit, a call may play fewer moves.
         """
         if self.limits.ms:
             max_moves = min(max_moves, int(SPEED_CHECK_MS / self.limits.ms) + 1)
@@ -281,7 +281,7 @@ class Searcher:
 
     @contextmanager
     def _loaded_bands(self, cells: Cells, max_moves: int = 0) -> Iterator[int]:
-        """Unpack the bands of a board; yield the number of moves that need no other band."""
+        """Unpack the bands for a board; yield how many moves can be played with them."""
         bands = self._lazy_bands
         if bands is None:
             yield max_moves
@@ -472,8 +472,8 @@ class SearchedGames(NamedTuple):
 def play_games(searcher: Searcher, seeds: Sequence[int]) -> SearchedGames:
     """Play one complete game per seed on the calling thread, mostly without the GIL.
 
-    The games are the same as those of `py2048.core.game.Game` with these rules and seeds, if every
-    move is the best one according to `Searcher.rate`.
+    The games are the same as if `Searcher.rate` had chosen every move of a `py2048.Game` with these
+    rules and seeds.
 
     Args:
         searcher: Search that chooses the moves.

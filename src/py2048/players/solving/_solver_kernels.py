@@ -1,9 +1,9 @@
 """Compiled operations on a layer of boards, for the exact solver.
 
 A layer holds all boards with the same tile sum. A board is identified by its *key*: its smallest
-symmetric image, scrambled by a bijection on the bits of the packed board. Scrambling distributes
-the keys uniformly. Finding a key by its highest bits takes about two memory accesses, and threads
-with equal ranges of keys have equal amounts of work.
+symmetric image, scrambled by a bijection on the bits of the packed board. Scrambled keys
+are distributed uniformly, so a lookup by a key's highest bits takes about two memory accesses, and
+equal ranges of keys give all threads the same amount of work.
 
 If spawns are deterministic, afterstates already include the spawn. With deterministic spawns,
 symmetric boards have separate keys, because they lead to different games.
@@ -193,8 +193,8 @@ class Lookup(NamedTuple):
 
     Attributes:
         keys: Keys of the boards, ascending.
-        heads: Index of the first key for each value of a key's highest bits.
-        shift: Right shift that extracts a key's highest bits.
+        heads: Index of the first key for each prefix, which consists of a key's highest bits.
+        shift: Right shift that extracts a key's prefix.
         values: Values of the boards.
     """
 

@@ -2,15 +2,16 @@
 
 A position has two parts: the *arrangement* is the set of cells with large tiles, and the *filling*
 is the tiles on the other cells. A layer contains every position whose filling has a given tile sum.
-Arrangements and fillings are numbered, and these numbers determine the index of a position, so
-tables store no boards.
+Tables store no boards, because the index of a position follows from the numbers of its arrangement
+and its filling.
 
 The *code* of a filling consists of the ranks on its cells, four bits each, with the first cell in
 the lowest bits. The lower half of a code is called its *tail*, and the upper half its *head*.
-Fillings with the same sum are sorted by head and numbered consecutively. A filling's number is the
-sum of two table entries: the number at which its head starts, and the offset of its tail.
+Fillings with the same tile sum and the same head have consecutive numbers. The number of a
+filling is therefore the first number with its head, plus an offset that depends on its tail.
 
-Chances are integers in units of 1 / `CHANCE_ONE`, so their sums are exact in any order.
+Chances are integers in units of 1 / `CHANCE_ONE`, so their sums do not depend on the order of
+addition.
 """
 
 from __future__ import annotations
@@ -61,18 +62,18 @@ class TableSpec(NamedTuple):
         goal: Mask of the cells on which the target tile may be built.
         target: A packed board with the target tile on every cell of `goal`.
         larges: For each arrangement, a packed board with only its large tiles.
-        runs: Bit masks and left shifts that unpack a code onto the board, uint64 `[arrangements,
-            runs, 2]`.
+        runs: Bit masks and left shifts that unpack a filling's code onto the board, uint64
+            `[arrangements, runs, 2]`.
         numbers: Maps a 16-bit mask of the large tiles' cells to the number of the arrangement, or
             to `NOT_IN_FORMATION`.
-        turns: Maps a mask of the large tiles' cells to the symmetry that turns the board into its
-            numbered arrangement. Symmetries are encoded as in `turned`.
-        inside: Mask of all cells in a code.
-        head: Number of bits by which a code is shifted right to get its head.
-        tail: Mask that extracts the tail of a code.
-        ranks: Index of each tail in a sorted list of all tails with the same sum.
+        turns: Maps a mask of the large tiles' cells to the symmetry that produces the canonical
+            arrangement. Symmetries are encoded as in `turned`.
+        inside: Mask of the cells that a code describes, with one bit per nibble.
+        head: Right shift that extracts the upper half of a filling's code.
+        tail: Mask that extracts the lower half of a filling's code.
+        ranks: Position of each tail among all tails with the same tile sum.
         tails: Tails, sorted by sum.
-        firsts: Index in `tails` of the first tail with each sum; indexed by half the sum.
+        firsts: Where the tails with each tile sum begin in `tails`, indexed by half the sum.
     """
 
     lines: Words
@@ -96,8 +97,8 @@ class TableLayer(NamedTuple):
     Attributes:
         fillings: Number of fillings.
         heads: Heads, ascending.
-        rests: Tile sum left for the tails of each head, halved.
-        starts: Number of the first filling for each head.
+        rests: For each head, half of the tile sum that is left for the tail.
+        starts: Number of the first filling with each head, indexed by head.
     """
 
     fillings: np.int64
@@ -107,13 +108,13 @@ class TableLayer(NamedTuple):
 
 
 class Successors(NamedTuple):
-    """The layer that afterstates reach when a certain tile spawns.
+    """The layer that is reached if a certain tile spawns, with its chances of success.
 
     Attributes:
         rank: Rank of the tile.
         chance: Probability of the tile.
         fillings: Number of fillings in this layer.
-        starts: Number of the first filling for each head.
+        starts: Number of the first filling with each head, indexed by head.
         chances: Chance of success from each position in this layer.
     """
 
@@ -129,7 +130,7 @@ class Successors(NamedTuple):
 
 @kernel(inline=True, borrows=True)
 def scattered(code: Word, arrangement: Int, spec: TableSpec) -> Word:
-    """Convert the code of a filling to a packed board without large tiles."""
+    """Unpack a filling onto the board, leaving the cells of large tiles empty."""
     board = ZERO
     for run in range(spec.runs.shape[1]):
         board |= (code & spec.runs[arrangement, run, 0]) << spec.runs[arrangement, run, 1]
@@ -138,7 +139,7 @@ def scattered(code: Word, arrangement: Int, spec: TableSpec) -> Word:
 
 @kernel(inline=True, borrows=True)
 def gathered(board: Word, arrangement: Int, spec: TableSpec) -> Word:
-    """Return the code of a board's filling."""
+    """Pack a board's small tiles into the code of its filling."""
     code = ZERO
     for run in range(spec.runs.shape[1]):
         code |= (board >> spec.runs[arrangement, run, 1]) & spec.runs[arrangement, run, 0]
@@ -236,9 +237,8 @@ def expect(
     Boards that no slide can produce, and boards that contain the target, get a chance of 0.
 
     Args:
-        first: First pair of an arrangement and a head to process, as the number ``arrangement *
-            heads + head``.
-        last: End of the range.
+        first: Start of the range to process, counted in pairs of an arrangement and a head.
+        last: End of the range, exclusive.
         layer: The layer.
         spec: The formation.
         successors: One layer of successors for each tile that can spawn.
@@ -287,11 +287,11 @@ def choose(
     """Write each position's chance under its best move, or 0 if no move is legal.
 
     Args:
-        first: Start of the range; see `expect`.
-        last: End of the range.
+        first: Start of the range to process, as in `expect`.
+        last: End of the range, exclusive.
         layer: The layer.
         spec: The formation.
-        afters: Chances of all afterstates in the layer, from `expect`.
+        afters: Chances of all afterstates in the layer, as computed by `expect`.
         out: Receives the chances, uint32 `[positions]`.
     """
     for item in range(first, last):

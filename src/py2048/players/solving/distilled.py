@@ -1,13 +1,13 @@
 """`DistilledMoves`: the best move on every reachable board, stored in a small file.
 
-A predictor ranks the moves on each board, and the file stores only the predictor's errors. A lookup
-first checks whether the predictor's first choice is wrong. A *filter* rules out an error for most
-boards on which the choice is right. For the remaining boards, the file stores a *decision*, a bit
-that is set if the choice is wrong. After a wrong choice, the second choice is checked in the same
-way, and then the third.
+A predictor ranks the moves on each board, and the file stores only the predictor's errors. A
+*filter* recognises most boards on which the predictor's first choice is right. For each board that
+the filter does not recognise, the file stores a *decision*: one bit, which is set if the
+predictor's first choice is wrong. The predictor's second and third choices have filters and
+decisions of their own.
 
-Filters use more bits where the predictor is more confident. Confidence is the lead of the highest
-score over the next.
+The more confident the predictor is, the more bits the filter spends on a board. The predictor's
+confidence (its *lead*) is the difference between its highest and its second-highest score.
 
 The file does not contain any boards, so it cannot recognise an unreachable board, and may return a
 bad move for it. ``scripts/make_best_moves.py`` builds the files.
@@ -36,10 +36,12 @@ from py2048.players.ntuple import layout
 from py2048.players.solving.goal import pack_board, refusal
 
 MAGIC = b"py2048 moves 1\n"
-"""First bytes of a file.
+"""First bytes of a moves file, which are followed by:
 
-After these bytes come the CRC-32 of the rest of the file (4 bytes), the length of the header (4
-bytes), and the JSON header. The arrays follow, little-endian and compressed with zlib.
+- the CRC-32 of the following parts (4 bytes)
+- the length of the header (4 bytes)
+- the JSON header
+- the arrays, little-endian and compressed with zlib
 """
 
 SHIPPED = Path(__file__).resolve().parent / "data"
@@ -52,7 +54,7 @@ BATCH_BOARDS = 1 << 14
 """Number of boards that are looked up at once."""
 
 GAINS = 512
-"""Number of weights for the points of a move; each weight covers 4 points."""
+"""Number of predictor weights for a move's points, with one weight per 4 points."""
 
 WINDOW = 64
 
@@ -60,7 +62,7 @@ ILLEGAL = np.int32(-(2**30))
 """Score of an illegal move."""
 
 ONLY_MOVE = np.int32(2**30)
-"""Score lead that the predictor gives a board's only legal move."""
+"""Score lead of a move that is the only legal one."""
 
 Words = NDArray[np.uint64]
 Bytes = NDArray[np.uint8]
@@ -76,7 +78,7 @@ Arrays = dict[str, NDArray[Any]]
 
 @cache
 def images(rows: int, columns: int) -> NDArray[np.intp]:
-    """Return the source of each cell under each symmetry: `[images, cells]`.
+    """Return the cell permutation of each symmetry: `[images, cells]`.
 
     The bits of an image's number encode its symmetry: bit 2 transposes the board, and then bit 1
     mirrors it and bit 0 flips it.
@@ -86,7 +88,7 @@ def images(rows: int, columns: int) -> NDArray[np.intp]:
 
 
 def directions_on(numbers: NDArray[np.intp]) -> Bytes:
-    """Convert directions on images to directions on the original board: uint8 `[images, 4]`."""
+    """Map directions on symmetric images back to the original board: uint8 `[images, 4]`."""
     ways, images = np.arange(4), numbers[:, None]
     unturned = ways ^ np.where(ways < 2, images & 1, images >> 1 & 1)
     return (unturned ^ (images & 4) >> 1).astype(np.uint8)
@@ -118,7 +120,7 @@ class Predictor:
         tuples: Cells of each tuple, int64 `[tuples, cells]`.
         radix: Number of ranks.
         weights: Weight of each pattern of each tuple, int8 `[tuples, radix ** cells]`.
-        gains: Weights for the points of a move, in steps of 4 points, int8 `[GAINS]`.
+        gains: Weight for a move's points, indexed by ``points // 4``, int8 `[GAINS]`.
     """
 
     tuples: NDArray[np.int64]
@@ -157,17 +159,18 @@ _ONE, _SIX, _MASK, _HALF, _LOW = map(np.uint64, (1, 6, 63, 32, 2**32 - 1))
 class Retrieval:
     """A static map from keys to bits, stored without the keys.
 
-    Hashing a key selects some bits within a 64-bit window of a table. The key's value is the XOR of
-    the selected bits. The table solves a system of linear equations with one equation per key [1],
-    and needs only a few percent more bits than keys. Parts of a few thousand keys are solved
-    separately. Keys that are not in the map yield pseudorandom bits.
+    The hash of a key selects some bits in a 64-bit window of a table, and the key's value is the
+    XOR of these bits. The table is the solution of a system of linear equations with one equation
+    per key [1], and needs only a few percent more bits than keys. The table consists of parts for a
+    few thousand keys each, which are solved separately. Keys that are not in the map yield
+    pseudorandom bits.
 
     [1] Dillinger & Walzer, "Ribbon filter: practically smaller than Bloom and Xor", 2021.
 
     Attributes:
         words: The table, with 64 bits per word, least significant bit first, and one word of
             padding.
-        columns: Number of table bits in each part, uint16.
+        columns: Size of each part of the table in bits, uint16.
         seeds: Hash seed of each part, uint8.
     """
 
@@ -197,7 +200,7 @@ def part_of(hashes: Words, parts: int) -> NDArray[np.int64]:
 
 
 def equations(hashes: Words, seeds: Words, widths: Words) -> tuple[Words, Words]:
-    """Return the start of each key's 64-bit window, and a mask of the selected bits."""
+    """Return the start of each key's 64-bit window, and a mask of the bits to XOR."""
     mixed = mix64(hashes + seeds * SPREAD)
     starts = (mixed & _LOW) * (widths - np.uint64(WINDOW - 1)) >> _HALF
     return starts, mix64(mixed) | _ONE
@@ -208,11 +211,11 @@ def equations(hashes: Words, seeds: Words, widths: Words) -> tuple[Words, Words]
 
 @dataclass(frozen=True, eq=False)
 class Order:
-    """The moves on some boards, in the predictor's order of preference.
+    """The moves on several boards, ranked by a predictor.
 
     Attributes:
         boards: Canonical boards.
-        moves: Directions on each board, legal directions first, integers `[boards, 4]`.
+        moves: Directions from best to worst, with illegal directions last, integers `[boards, 4]`.
         scores: Scores of the moves, int32 `[boards, 4]`; illegal moves have the score `ILLEGAL`.
     """
 
@@ -237,37 +240,37 @@ class Order:
         return Order(self.boards[places], self.moves[places], self.scores[places])
 
     def leads(self, question: int) -> Leads:
-        """Return each score's lead over the next score, or `ONLY_MOVE` for the only legal move."""
+        """Return how far each score exceeds the next, or `ONLY_MOVE` if no move follows."""
         scores, others = self.scores[:, question], self.scores[:, question + 1]
         return np.where(others == ILLEGAL, ONLY_MOVE, scores - others)
 
     def keys(self, question: int, bit: int = 0) -> Words:
-        """Return the retrieval keys of the boards' decisions, or of one filter bit."""
+        """Return the key with which to look up each board's decision or filter bit."""
         return self.boards << np.uint64(6) | np.uint64(question << 4 | bit)
 
 
 @dataclass(frozen=True, eq=False)
 class FilterPlan:
-    """Chooses the number of filter bits by the predictor's confidence.
+    """Maps the predictor's confidence to a number of filter bits.
 
     Attributes:
-        leads: Thresholds of the predictor's lead, ascending, int32.
-        bits: Number of filter bits for leads between two thresholds, uint8. If it is 0, the file
-            stores a decision for every board with such a lead.
+        leads: Confidence thresholds (score differences), ascending, int32.
+        bits: Number of filter bits for each range between thresholds, uint8. If a range has no
+            filter bits, the file stores a decision for each of its boards.
     """
 
     leads: Leads
     bits: Bytes
 
     def bits_of(self, leads: Leads) -> Bytes:
-        """Return the number of filter bits for each board, given the predictor's lead."""
+        """Return the number of filter bits for each board, given the predictor's confidence."""
         found = self.bits[np.searchsorted(self.leads, leads, side="right")]
         found[leads == ONLY_MOVE] = ALWAYS_RIGHT
         return found
 
 
 def passes(filters: Retrieval, order: Order, number: int, bits: Bytes) -> NDArray[np.bool_]:
-    """Return a mask of the boards for which the filter does not rule out an error."""
+    """Return a mask of the boards on which the filter suspects an error."""
     passed: NDArray[np.bool_] = bits != ALWAYS_RIGHT
     for bit in range(int(bits[passed].max(initial=0))):
         asked = np.flatnonzero(passed & (bits > bit))
@@ -284,7 +287,7 @@ class DistilledMoves:
         most: Largest tile sum of a reachable board.
         covered: Largest tile sum for which the file contains moves.
         predictor: Ranks the moves on a board.
-        questions: Filter sizes for the predictor's first, second and third choice.
+        questions: A `FilterPlan` for each of the predictor's first three choices.
         filters: Bits of the filters.
         decisions: Stored decisions.
     """
@@ -298,7 +301,7 @@ class DistilledMoves:
     decisions: Retrieval
 
     def serves(self, rules: Rules) -> bool:
-        """Return whether the same moves are optimal under the given rules."""
+        """Return whether the stored moves are optimal under the given rules."""
         return boards_key(rules) == boards_key(self.rules)
 
     def best(self, board: Board) -> Direction | None:
@@ -308,7 +311,7 @@ class DistilledMoves:
             board: A board with a tile sum of at most `covered`.
 
         Raises:
-            BoardError: If the board's sum or tiles show that the board is unreachable.
+            BoardError: If the board's tiles show that no game can reach it.
         """
         tiles = [tile for row in board.rows for tile in row]
         # Every reachable board contains a start tile or the tile of the last spawn.

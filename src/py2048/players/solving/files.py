@@ -43,7 +43,7 @@ _TYPES: dict[str, type[np.generic]] = {
     "blocks": np.uint8,
     "sizes": np.uint32,
 }
-"""Array types by kind; kinds not listed here are uint64 keys."""
+"""Array types by kind. Arrays of all other kinds contain keys (uint64)."""
 
 
 def lookup_of(keys: Keys, values: Values, width: int) -> kernels.Lookup:
@@ -160,7 +160,7 @@ class LayerStore:
         return name in self._held or name in self._files
 
     def length(self, name: Name) -> int:
-        """Return the length of an array, or 0 if no array has this name."""
+        """Return the length of the array with this name, or 0 if there is none."""
         if name in self._held:
             return len(self._held[name])
         return length_of(self._files[name]) if name in self._files else 0
@@ -176,7 +176,7 @@ class LayerStore:
         self._hold(name, array)
 
     def get(self, name: Name) -> Array:
-        """Return an array, or an empty array if no array has this name.
+        """Return the array with this name, or an empty array if there is none.
 
         Raises:
             SolvingError: If the array's file is damaged.
@@ -250,8 +250,8 @@ def read_footer(path: Path, mark: bytes, fault: SolvingError) -> dict[str, Any]:
     """Read the footer of a file.
 
     Raises:
-        SolvingError: If the file cannot be read. If the file is damaged or of another kind, the
-            error is `fault`.
+        SolvingError: If the file cannot be read. Raises `fault` if the file is damaged or of
+            another kind.
     """
     with os_errors_as(SolvingError, str(path)), path.open("rb") as file:
         size, end = file.seek(0, os.SEEK_END), 16 + len(mark)

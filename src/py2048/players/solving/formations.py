@@ -32,8 +32,9 @@ class Formation:
     """The cells on which the large tiles stay while a smaller tile is built.
 
     Large tiles are interchangeable and never merge. A position is lost if no move is legal, or if a
-    slide breaks the formation. A slide breaks the formation if the large tiles then match no
-    arrangement in `locks`, or if the small tiles sum to more than the target plus `slack`.
+    slide breaks the formation. A slide breaks the formation if the large tiles no longer match any
+    arrangement in `locks`. The formation is also broken if the sum of the small tiles exceeds the
+    target by more than `slack`.
 
     Attributes:
         name: Name of the formation.
@@ -92,7 +93,7 @@ class Formation:
 
     @property
     def picture(self) -> str:
-        """The allowed arrangements of the locked tiles, drawn side by side."""
+        """Drawings of all allowed arrangements of the locked tiles, side by side."""
         is_marked = not self.is_goal_everywhere
         rows = [
             "   ".join(
@@ -128,7 +129,7 @@ class Formation:
 
     @cached_property
     def arrangements(self) -> dict[Mask, tuple[Mask, int]]:
-        """Maps each allowed set of large-tile cells to its canonical image and a symmetry."""
+        """The canonical image of each allowed arrangement, with the symmetry that produces it."""
         masks = {
             sum(1 << cell for cell in chosen) for chosen in combinations(range(CELLS), self.larges)
         }

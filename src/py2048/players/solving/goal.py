@@ -213,7 +213,7 @@ class Problem:
 
         Args:
             afters: Keys of the afterstates.
-            known: Function that returns the lookup table of the boards after a given tile spawns.
+            known: Function that returns the successors' lookup table for a spawned tile.
             out: Receives the values, float64 with the shape of `afters`.
         """
         out[:] = 0
@@ -229,7 +229,7 @@ class Problem:
         return self.goal.tile is not None and 1 << rank >= self.goal.tile
 
     def _last_gain(self, spawn: TileSpawn) -> float:
-        """Return a spawn's contribution to the value if the preceding move ended the game."""
+        """Return the value of a spawn after a move that has ended the game."""
         rank = max(self._stop, int(spawn.known.rank))
         return spawn.known.gain + self.is_reached(rank)
 

@@ -34,7 +34,7 @@ TARGETS = 16, 4096
 
 @dataclass(frozen=True)
 class _Part:
-    """All heads or all tails of the fillings, with their tile sums halved."""
+    """Every possible head or tail of a filling's code, with half of its tile sum."""
 
     codes: Words
     halves: Longs
@@ -149,10 +149,9 @@ class Positions:
         return {mask: number for number, mask in enumerate(kept)}
 
     def _runs(self) -> NDArray[np.uint64]:
-        """Return the masks and shifts that unpack a code onto the board.
+        """Return the masks and shifts that unpack a filling's code onto the board.
 
-        The result is uint64 `[arrangements, runs, 2]`, with a mask and a left shift for each run of
-        adjacent cells.
+        Each run of adjacent cells has a mask and a left shift: uint64 `[arrangements, runs, 2]`.
         """
         found = []
         for mask in self._number_of:
@@ -213,7 +212,7 @@ class Positions:
 
     @cached_property
     def _large_cells(self) -> frozenset[int]:
-        """The masks of the large tiles' cells, one for each arrangement."""
+        """Masks of the cells with large tiles, for all arrangements in the formation."""
         return frozenset(_larges(mask) // LARGE for mask in self.formation.arrangements)
 
     def place_of(self, board: int) -> int:

@@ -3,11 +3,11 @@
 The keys of a layer are split into equal ranges, called *shards*. The solver runs two kinds of
 tasks, which only read complete files.
 
-A forward task collects a shard's boards from the successors that earlier layers found. It writes
-these boards and their own successors.
+A forward task collects a shard's boards from the successor files of earlier layers, and writes the
+boards and their own successors.
 
-A backward task computes a shard's values. Values that earlier shards need are written to *answers*
-files.
+A backward task computes a shard's values, and writes *answers* files with the values that shards of
+earlier layers need.
 
 Tasks read and write files sequentially, keep only one shard in memory, and can be retried on any
 machine of the pool. Files are written atomically. The values are bit-for-bit identical to those of
@@ -132,19 +132,19 @@ class Edge(NamedTuple):
 
     @property
     def tile(self) -> int:
-        """The spawned tile, or 0 for a slide."""
+        """Tile that spawns in this transition, or 0 if the transition is a slide."""
         return self.target.total - self.source.total
 
     @property
     def found(self) -> str:
-        """Name of the files in which the source layer's shards store their successors' keys."""
+        """Base name of the files with the keys of successors, one file per source shard."""
         return f"found-{self.target.total}-{self.source.total}"
 
     @property
     def answers(self) -> str:
-        """Name of the files in which the target layer's shards store the values of successors.
+        """Base name of the files with the values of successors, one file per target shard.
 
-        Each file starts with int64 offsets, which locate the values for each shard that needs them.
+        Each file starts with int64 offsets, which locate the values that each source shard needs.
         """
         return f"answers-{self.target.total}-{self.source.total}"
 
@@ -278,9 +278,9 @@ def evaluate(
         plan: The problem to solve and the folder that all processes share.
         shard: The shard.
         keys: File with the shard's keys.
-        later: Files to read, by spawned tile (0 for a slide). Each entry contains the file of the
-            shard's successors and the answers files of their layer.
-        earlier: Files of the successors that earlier layers found, by edge.
+        later: The shard's file of successors, and the files with their values, for each spawned
+            tile (0 for a slide).
+        earlier: For each edge into this layer, the successor files of the earlier layer.
     """
     boards = read_array(keys)
     known = {tile: successor_values(plan, shard, *files) for tile, files in later.items()}
@@ -370,7 +370,7 @@ class ShardFiles:
         return name in self._shards and None not in self._shards[name]
 
     def length(self, name: str) -> int:
-        """Return the number of keys or values in all shards."""
+        """Return the number of elements in all shards of an array."""
         return sum(map(length_of, self.of(name)))
 
     def drop(self, name: str) -> None:
@@ -443,7 +443,7 @@ class _ShardedSolver:
             files.drop(edge.answers)
 
     def _missing_successors(self, edge: Edge) -> list[Task]:
-        """Return tasks that restore missing files of successors."""
+        """Return tasks that write missing successor files again."""
         keys = self._files.of(str(edge.source))
         return [
             partial(find_again, self._plan, Shard(edge.source, at, len(keys)), edge, keys[at])
@@ -453,7 +453,7 @@ class _ShardedSolver:
     def _evaluations(
         self, layer: LayerName, edges: Sequence[Edge], asking: Sequence[Edge], last: str
     ) -> list[Task]:
-        """Return a backward task for each shard without a file called `last`."""
+        """Return backward tasks for all shards whose results are not complete yet."""
         files, keys = self._files, self._files.of(str(layer))
         earlier = {edge: files.of(edge.found) for edge in asking}
         return [

@@ -42,7 +42,7 @@ class Arrays(Protocol):
     """Source of layer arrays."""
 
     def get(self, name: Name, /) -> Array:
-        """Return an array, or an empty array if no array has this name."""
+        """Return the array with this name, or an empty array if there is none."""
         ...
 
 

@@ -1,8 +1,9 @@
 """Solve games exactly: enumerate boards layer by layer, then evaluate them backward.
 
-A layer holds all boards with the same tile sum. A slide keeps the sum, and a new tile increases it.
-Boards are therefore found from layers with smaller sums, and values are computed from layers with
-larger sums. Each step depends only on complete layers, so an interrupted run can be resumed.
+A layer holds all boards with the same tile sum. Slides preserve the
+sum and spawns increase it, so boards are enumerated in ascending order of their sums and evaluated
+in descending order.
+Each step depends only on complete layers, so an interrupted run can be resumed.
 
 The layers are called *ages* in Kaneko & Yamashita, "Strongly Solving 2048 4x3", 2025,
 arXiv:2510.04580.
@@ -27,7 +28,7 @@ from py2048.players.solving.goal import Goal, Problem
 from py2048.players.solving.solution import Arrays, LayerCount, Solution, SolvingProgress
 
 BATCH_BOARDS = 1 << 15
-"""Number of boards expanded at once, so that their successors fit into the CPU cache."""
+"""Number of boards expanded at once; their successors fit into the CPU cache."""
 
 MIN_BOARDS_PER_THREAD = 1 << 13
 """Minimum number of boards per thread; with fewer, a thread costs more time than it saves."""
@@ -107,8 +108,7 @@ class LayerLoops:
         Args:
             problem: Rules and goal.
             starts: Sums of the starting boards.
-            find: Function that builds the layer of a given tile sum, and returns its numbers of
-                boards and afterstates.
+            find: Builds the layer for a tile sum; returns the numbers of boards and of afterstates.
         """
         since, done = time.perf_counter(), 0
         waiting, totals = set(starts), list[int]()
@@ -220,7 +220,7 @@ class _Solver:
         return self._union(parts)
 
     def _expanded(self, keys: Keys, expand: Callable[..., Int], room: int) -> Keys:
-        """Like `expanded`, but use all threads and return a single array."""
+        """Expand boards on all threads; return a sorted array of distinct successors."""
 
         def share(first: int, last: int) -> list[Keys]:
             return expanded(keys[first:last], expand, room, self._spec)

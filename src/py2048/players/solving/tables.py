@@ -41,7 +41,7 @@ BLOCK = 1 << 16
 """Number of chances compressed together."""
 
 STORED_ONE = 65535
-"""The stored number for a probability of 1."""
+"""Integer that represents the probability 1 in a file."""
 
 MAX_CACHED_BLOCKS = 256
 
@@ -49,7 +49,7 @@ MIN_POSITIONS_PER_THREAD = 1 << 14
 """Minimum number of positions per thread; with fewer, a thread costs more time than it saves."""
 
 MIN_CHANCE = 0.5
-"""Minimum chance of a result, below which leaving the formation may be better."""
+"""Tables are not used for worse chances of success, because leaving the formation may be better."""
 
 
 class EndingTable:
@@ -65,8 +65,7 @@ class EndingTable:
     error = 0.6 / STORED_ONE
     """Upper bound for the rounding error of a stored probability.
 
-    Most of the error comes from the file, which stores probabilities as 16-bit integers. The
-    solver's own rounding adds very little.
+    Nearly all of the error comes from storing probabilities as 16-bit integers.
     """
 
     def __init__(self, path: Path, positions: Positions, check: int) -> None:
@@ -188,7 +187,7 @@ class EndingTable:
         return float(self._block(total, block)[within]) / STORED_ONE
 
     def _checked_views(self, board: Board) -> list[tuple[int, int]]:
-        """Return the views of a board, or raise `BoardError` if there are none."""
+        """Return the views of a board that match the formation; raise an error if none do."""
         views = self._views(board)
         if not views:
             line = " / ".join(str(board).splitlines())
@@ -200,7 +199,7 @@ class EndingTable:
         return views
 
     def _views(self, board: Board) -> list[tuple[int, int]]:
-        """Return the packed boards and symmetries that fit a board into the formation."""
+        """Return packed images of a board that match the formation, and their symmetries."""
         return [
             (packed, turn)
             for packed in self._masked(board)
@@ -217,7 +216,7 @@ class EndingTable:
         return self._positions.is_made(_turned(*view))
 
     def _masked(self, board: Board) -> Iterator[int]:
-        """Yield the packed boards that represent a board, with large tiles at rank 15."""
+        """Yield packed versions of a board in which large tiles are replaced by rank 15."""
         if board.shape != (SIDE, SIDE):
             raise BoardError(f"the board is {board.shape}, tables are for 4x4")
         tiles = [tile for row in board.rows for tile in row]
@@ -308,10 +307,10 @@ def load_table(name: str, rules: str | None = None) -> EndingTable:
 class Ending(NamedTuple):
     """A table's answer for a board.
 
-    A move that breaks the formation has the chance 0, although the game may still reach the target.
-    In a test, a search played on from boards whose best move had a chance of 0.9 or more. The
-    search reached the target after 97 % of the best moves, and after 38 % of the moves that break
-    the formation.
+    Moves that break the formation have a chance of 0, although the game may still reach the target.
+    On boards whose best move has a chance of 0.9 or more, a search that played the best move and
+    then continued the game reached the target 97 % of the time. After a move that breaks the
+    formation, the search still reached the target 38 % of the time.
 
     Attributes:
         table: Name of the table, such as ``L3-256``.
@@ -332,7 +331,7 @@ class Ending(NamedTuple):
 def find_ending(board: Board, rules: Rules | str = "classic") -> Ending | None:
     """Look up a board in all tables of the data folder; return the best result.
 
-    Larger targets are preferred to smaller ones, and then higher chances to lower ones. The result
+    The best result has the largest target and, among equal targets, the highest chance. The result
     is `None` if no table contains the board, or if the best chance is below `MIN_CHANCE`.
 
     Args:
@@ -408,8 +407,8 @@ def build_table(
 def checked_memory(positions: Positions, memory: int) -> int:
     """Return the approximate memory in bytes for building a table.
 
-    The estimate covers four 32-bit arrays for the largest layer, their compressed form, and lookup
-    tables.
+    Building the largest layer takes 20 bytes per position, for four 32-bit arrays and the
+    compressed result.
 
     Raises:
         SolvingError: If more than `memory` is needed.
@@ -489,7 +488,7 @@ class _Builder:
 
 
 def _packed(afters: Chances, first: int, last: int) -> list[bytes]:
-    """Compress each block to a bit mask and its non-zero chances."""
+    """Compress each block of chances to a bit mask and the non-zero values."""
     blocks = []
     for block in range(first, last):
         part = afters[BLOCK * block : BLOCK * (block + 1)].astype(np.uint64)
