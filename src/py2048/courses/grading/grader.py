@@ -52,9 +52,9 @@ def grade(
 ) -> GradeReport:
     """Grade one submission. Errors in a submission never affect other submissions.
 
-    With the `secret` of a course, random examples depend on the secret and the submission's files.
-    The examples differ between submissions, but not between runs. Without a secret, all submissions
-    get the same examples.
+    Random examples are seeded with the course's `secret` and the submission's files, so they differ
+    between submissions but not between runs. Without a secret, all submissions get the same
+    examples.
 
     A submission that cannot be graded gets a `problem` and no marks. If the grader itself fails,
     the report has a `failure` and counts as ungraded. Tasks not graded within the sandbox's
@@ -173,7 +173,11 @@ def _result(
     failure: CheckFailed | None,
     patched: list[CheckFailed] | None,
 ) -> CheckResult:
-    """Return a check's result. `patched` is None if the check passes with a patch."""
+    """Return a check's result.
+
+    `patched` contains the failures with patches. It is None if the check passed, with or without a
+    patch.
+    """
     title = session.grading.translated(check.title)
     if failure is None or patched is None:
         return CheckResult(title, check.weight, passed=True, carried=failure is not None)
@@ -194,15 +198,14 @@ def _cause_of(failure: CheckFailed, exchanged: Mapping[str, str]) -> str:
 def _reportable(check: Check, failure: CheckFailed, patched: list[CheckFailed]) -> CheckFailed:
     """Choose the failure to report for a check that fails both with and without patches.
 
-    A patch replaces functions of other tasks with correct ones. If the program still fails, the
-    code for the checked task is wrong. If it fails only without patches, another task's code may be
-    the cause. If the check fails in the same way with and without patches, the failure is reported
-    unchanged.
+    A patch replaces functions of other tasks with correct ones, so the code for the checked task
+    must have caused a failure with a patch. This failure is reported, unless it is the same as
+    without a patch.
 
     A patched program can read the reference solution's code, and can return, print or raise parts
     of this code. To keep the solution secret, reports of patched runs contain only the grader's own
-    texts. If a check has a `run` function, its examples
-    may contain values that the submission returned, so the report omits the examples.
+    texts. The examples of a check with a `run` function may contain values that the submission
+    returned, so they are omitted.
     """
     own = next((other for other in patched if not isinstance(other, PatchFailed)), failure)
     if str(failure) in map(str, [own, *patched]):
@@ -216,8 +219,8 @@ def run_check(check: Check, session: SubmissionSession, patch: str = "") -> Chec
     """Run a check, and return the failure, or None if the check passes.
 
     If a call does not end, the check is repeated while no other check runs, so that students lose
-    no marks because of a busy machine. A function that still does not return is not called in the
-    task's other checks.
+    no marks because of a busy machine. If a function hangs both times, the task's other checks do
+    not call it.
     """
     failure: CheckFailed | None = None
     for alone in (False, True):
@@ -247,7 +250,7 @@ def _run_once(check: Check, session: SubmissionSession) -> CheckFailed | None:
 
 
 def digest_of(submission: Submission) -> bytes:
-    """Return a digest of a submission's file names and contents, or "" if a file is unreadable."""
+    """Return a digest of the file names and contents, or b"" if a file is unreadable."""
     hasher = hashlib.sha256()
     try:
         for path in submission.files:

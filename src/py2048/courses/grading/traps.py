@@ -1,7 +1,7 @@
 """Recognise well-known mistakes from the boards in a failed check.
 
-Boards are parsed from the strings in the report. The diagnosis needs no code from the course, and
-uses only information that students also see.
+Boards are parsed from the text of the report, so a diagnosis uses only information that students
+also see.
 """
 
 from __future__ import annotations

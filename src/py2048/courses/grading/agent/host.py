@@ -186,7 +186,7 @@ QUIET = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign, 
 
 @cache
 def parsed(text: str | CodeType) -> tuple[CodeType, CodeType | None]:
-    """Compile code. If the last statement is an expression, the expression is compiled separately.
+    """Compile code into its statements and a final expression, which may be None.
 
     Code objects are returned unchanged.
 
@@ -238,7 +238,7 @@ LOOPS = ast.For, ast.While
 OUR_FILES = os.path.dirname(__file__), "<grader>"
 MAX_ALARMS = 5
 IDLE_TICKS = 10  # Number of consecutive ticks without work after which a process counts as asleep.
-IDLE_FACTOR = 3  # A process may sleep for this many times a call's CPU limit.
+IDLE_FACTOR = 3  # Maximum sleep during a call, relative to its CPU time limit.
 IDLE_CPU_S = 0.001  # Maximum CPU time of a sleeping process between two ticks.
 
 
@@ -316,8 +316,8 @@ class Agent:
     def forget_shadowed_modules(self) -> None:
         """Unload standard modules that have the same names as files of the submission.
 
-        These files would also shadow the standard modules if a student ran ``python game.py``.
-        Libraries and the course's files need the standard modules, so they are imported first.
+        The submission's files then shadow them, as with ``python game.py``. Libraries and the
+        course's files need the standard modules, so they are imported first.
         """
         entries = {entry.name.partition(".")[0] for entry in _scan(".")}
         loaded = {*STARTUP_MODULES.split(), *sys.builtin_module_names}
@@ -325,7 +325,7 @@ class Agent:
         given = [entry.name for folder in self.config["support"] for entry in _scan(folder)]
         course_modules = [*self.config["libraries"], *(name.partition(".")[0] for name in given)]
         for name in course_modules if self.shadowed else ():
-            with suppress(Exception):  # The submission's own import will report the error.
+            with suppress(Exception):  # reported when the submission imports the module
                 __import__(name)
         self.modules = {name: _modules.pop(name, None) for name in self.shadowed}
         if self.shadowed:
@@ -425,8 +425,8 @@ class Agent:
     def _overrun(self, frame: FrameType | None) -> Message:
         """Return the function that does not end, and the line of its loop.
 
-        The result is the function that the grader called and the outermost loop in progress, so it
-        does not depend on when the alarm goes off.
+        Reports the outermost function and loop, because the inner ones depend on when the alarm
+        goes off.
         """
         frames: list[FrameType] = []
         while frame is not None:
@@ -501,7 +501,7 @@ class Agent:
         self._reply({"state": "ended", "exit_code": code, "changed": _snapshot(".") != before})
 
     def _end_unasked_fork(self) -> None:
-        """End a child process that the submission has forked, before it uses processor time."""
+        """End a child process that the submission has forked, before it uses CPU time."""
         if not self.is_forking:
             os_exit(0)
 
@@ -560,7 +560,7 @@ class Agent:
         return {**left_out, "error": type(error).__name__, "message": message_of(error)}
 
     def do_begin(self, request: Message) -> None:
-        """Start an example with the module's names and the helpers, and run the prelude."""
+        """Create the namespace of an example, and run the course's prelude in it."""
         self.names = {**self.helpers, "__name__": "__console__"}
         if self.shadowed:
             self.names["__builtins__"] = self.builtins
@@ -569,7 +569,7 @@ class Agent:
         self._reply(self._run(request["prelude"], request["seconds"]))
 
     def _refresh_names(self) -> None:
-        """Update the example's copies of module variables that it has not reassigned."""
+        """Copy the module's variables into the example, except those it has reassigned."""
         module = _modules["__main__"] if self.running else self.module
         current = {**vars(module), self.config["module"]: module}
         for name, value in current.items():

@@ -123,8 +123,8 @@ class TkControl:
     def advance(self, seconds: float) -> bool:
         """Advance the clock.
 
-        Returns False if the program is running and must advance the clock itself. A running
-        program that polls for events advances the clock after this request.
+        Returns False if the program is not waiting in an event loop. If it polls for events, its
+        polls advance the clock after this request.
         """
         if not self.waiting:
             self.clock.allow(seconds)
@@ -162,7 +162,7 @@ class TkControl:
     def pump(self, *, thoroughly: bool = True) -> None:
         """Run due timers and pending events.
 
-        With `thoroughly`, events that the display has not delivered yet are included.
+        If `thoroughly` is false, events that the display has not delivered yet are left out.
         """
         for interpreter in self.open():
             interpreter.call("::py2048::release", self.clock.now * 1000)
@@ -182,9 +182,9 @@ class TkControl:
         """Replace `update`.
 
         Fetching events from the display takes several context switches, and some programs call
-        `update` after drawing each number. While a program draws, the replacement therefore only
-        redraws. No actions are lost, because the simulated user acts from within this
-        process.
+        `update` after drawing each number. If something has been drawn, the replacement therefore
+        only redraws the window. The simulated user's actions need no events, because they happen
+        within this process.
         """
         due = self.next_due()
         if exists(widget.tk) and (due is None or due > 0):
