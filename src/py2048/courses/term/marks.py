@@ -68,7 +68,7 @@ class Mark:
 
     @property
     def total(self) -> Fraction | None:
-        """Final marks; None without a hand-in, or if the grader failed or a task is undecided."""
+        """Final marks after the late penalty, or None if the work is not fully graded."""
         if "total" in self.manual.items:
             return self.manual.items["total"]
         undecided = any(task.undecided for task in self.tasks)
