@@ -68,8 +68,8 @@ class GameSettings:
 def border_direction(cell: Cell, shape: tuple[int, int]) -> Direction | None:
     """Return the direction in which a click on `cell` moves the tiles, or `None`.
 
-    Tiles slide towards the side of the board that contains the clicked cell. A corner lies on two
-    sides and an inner square on none, so clicks on these squares are ignored.
+    Tiles slide towards the side of the board that contains the clicked cell. Clicks on corners and
+    inside the border are ignored.
     """
     (row, column), (rows, columns) = cell, shape
     at_row_end = row in (0, rows - 1)

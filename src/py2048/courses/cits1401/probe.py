@@ -3,8 +3,8 @@
 The assignment does not prescribe the layout, so squares are recognised by their appearance. The
 numbers are shown on 25 rectangles of a canvas, or on 25 widgets in a 5x5 grid.
 
-This code runs in the submission's process. In that process, `screen` simulates the user, and py2048
-cannot be imported.
+This code runs in the submission's process, where `screen` simulates the user and py2048 cannot be
+imported.
 """
 
 from __future__ import annotations
@@ -215,11 +215,13 @@ def hit(row: int, column: int) -> None:
 
 
 def changes(steps: int, enough: int) -> tuple[int, int]:
-    """Advance the clock in steps of 40 ms until texts have changed `enough` times.
+    """Advance the clock in steps of 40 ms, and count changes of the visible text.
+
+    Stops after `enough` changes.
 
     Returns:
-        The number of changes and the number of steps. Both are 0 if the program polls for events,
-        because its event loop has not started yet.
+        The number of changes and the number of steps, or (0, 0) for a program that polls for
+        events, because its clock only advances between requests.
     """
     found, step, before = 0, 0, screen.texts()
     while found < enough and step < steps and screen.advance(40):

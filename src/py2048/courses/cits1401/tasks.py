@@ -53,10 +53,10 @@ CLAUSE_END = r"[.;:,(!|]| [-\u2013\u2014] "
 OVER = r"game[ -]*over|no more moves|game (has )?(ended|finished)"
 
 ENOUGH_SUM = 3000
-"""Sum of the tiles at which the grader stops watching a computer player. Each move adds 2.
+"""The grader watches a computer player until its tiles add up to this sum. Each move adds 2.
 
-A random game takes about 700 moves, and hardly ever reaches 1,200. Games of a planning player may
-never end.
+A random game takes about 700 moves, and hardly ever reaches 1,200. A player with a good strategy
+may never lose.
 """
 
 
@@ -210,8 +210,8 @@ class WindowDriver:
     def look(self, do: str = "True") -> WindowContents:
         """Run the code `do` and return the contents of the window afterwards.
 
-        The code is an expression. If its value is true, the program has already processed the
-        action, so the same request also reads the window.
+        `do` is an expression that returns true if the program has already processed the action. In
+        this case, a single request performs the action and reads the window.
         """
         outcome = self.session.run(f"look() if ({do}) else None", show=False)
         if outcome.error is not None:
@@ -289,9 +289,10 @@ class ObservedMove:
 
     @property
     def new_lines(self) -> list[str]:
-        """Status lines that the move added, or all lines if the status is unchanged.
+        """Status lines that the move added.
 
-        Empty if the move only changed the order of the lines, as may happen in a rolling log.
+        A program may write the same status again, so all lines count if the status is unchanged.
+        Lines do not count if only their order has changed, as may happen in a rolling log.
         """
         before, now = _lines(self.before.status), _lines(self.now.status)
         added = list((Counter(now) - Counter(before)).elements())
@@ -313,13 +314,13 @@ class ObservedGames:
 
     Attributes:
         games: The moves, game by game.
-        faults: For each direction, the failure of a click that made the program crash or hang.
-            Later games avoid these directions.
+        faults: Failures of clicks that made the program crash or hang, by direction. Later games
+            avoid these directions.
         fault: The failure that aborted the last game, or None.
         fixed: Strings displayed at the start of a game.
         misplaced: Numbers that are drawn across the edge of a square at the start of a game.
-        written: Moves on boards that the grader wrote into the program's data structures.
-        written_fault: The failure that ended the moves in `written`, or None.
+        written: Moves on boards that the grader set up by changing the program's data.
+        written_fault: The failure of a move on a board that the grader set up, or None.
     """
 
     games: list[list[ObservedMove]] = field(default_factory=list)
@@ -457,10 +458,10 @@ def _play_to_the_end(driver: WindowDriver, seen: ObservedGames) -> None:
 
 
 def _impossible_direction(driver: WindowDriver, seen: ObservedGames) -> Direction | None:
-    """Return an impossible direction that needs more attempts, or None.
+    """Return an impossible direction that the grader should attempt next, or None.
 
-    A game has up to four attempts per impossible direction. While the expected score is negative,
-    it has up to two.
+    Each direction is attempted at most four times per game, or twice while the expected score is
+    negative.
     """
     board, moves = driver.contents.board, seen.games[-1]
     tried = [move.direction for move in moves if not move.changed]
@@ -730,7 +731,7 @@ def announces_the_end(session: SubmissionSession) -> None:
 
 
 def _check_written_boards(session: SubmissionSession) -> None:
-    """Fail if the game ends at 2048, or on a board that can move in one direction."""
+    """Fail if the game ends at 2048, or while one direction is still possible."""
     seen = observed_games(session)
     if seen.written_fault is not None:
         raise seen.written_fault
@@ -830,8 +831,8 @@ def _checked_start(session: SubmissionSession, contents: WindowContents) -> set[
 def lets_the_computer_play(session: SubmissionSession) -> None:
     """Check that the computer plays to the end, with pauses, and that the end is announced.
 
-    Faults that also occur in a person's game are ignored, because other tasks deduct marks for
-    them. Examples are failed moves, a wrong score, and an end that is not announced.
+    Faults that also occur in a person's game, such as a wrong score, are ignored, because other
+    tasks deduct marks for them.
     """
     seen = observed_games(session)
     try:
@@ -881,8 +882,8 @@ def _check_the_pauses(driver: WindowDriver) -> list[WindowContents]:
 def _compare_scores(session: SubmissionSession, looks: Sequence[WindowContents]) -> None:
     """Fail if the score does not change with the computer's moves.
 
-    Scores are compared only if some consecutive observations are equal. In this case, the computer
-    makes at most one attempt between two observations. The pauses between attempts may vary, so
+    Nothing is compared if every observation differs from the one before, because the computer may
+    then make several attempts between two observations. The pauses between attempts may vary, so
     only half of the attempts have to change the score correctly.
     """
     lasting = set.intersection(*(set(look.others) for look in looks))
@@ -902,8 +903,8 @@ def _compare_scores(session: SubmissionSession, looks: Sequence[WindowContents])
 def possible_scores(texts: Iterable[str]) -> set[int]:
     """Return the numbers in the texts that could be the score.
 
-    A number could be the score if its text contains the word "score" or consists only of the
-    number. If there are no candidates, all numbers in the texts are returned.
+    A number qualifies if its text contains the word "score", or nothing but the number. If none
+    qualifies, all numbers are returned.
     """
     return _numbers(_matching(r"score|^\s*-?\d+\s*$", texts)) or _numbers(texts)
 
@@ -918,10 +919,10 @@ def _gain(one: WindowContents, two: WindowContents) -> int:
 
 
 MAX_MORE_LOOKS = 150
-"""Maximum number of further observations, until the computer has chosen every direction."""
+"""Maximum number of observations spent waiting until all four directions have been chosen."""
 
 MIN_CHANCES = 50
-"""The check fails if a direction was possible this often, but was never chosen.
+"""The check fails if the computer could move in a direction this many times, but never did.
 
 The probability that a random player ignores a direction so often is below one in a million.
 """
@@ -970,9 +971,13 @@ class ObservedChoices:
     def avoided_direction(self) -> Direction | None:
         """A direction that a random player should have chosen but never did, or None.
 
-        Players that plan may avoid a direction. A player that never attempts impossible moves is
-        assumed to plan. So is one that always prefers one direction to another, follows a fixed
-        sequence, or avoids two directions.
+        Players with a strategy may avoid a direction deliberately. A player is assumed to have a
+        strategy if it
+
+        - never attempts an impossible move,
+        - always prefers one direction to another,
+        - follows a fixed sequence, or
+        - avoids two directions.
         """
         chosen, chances = self.chosen, self.chances
         if len(chosen) < len(Direction) - 1:
@@ -1056,7 +1061,7 @@ def _check_the_end(driver: WindowDriver) -> None:
 
 
 MAX_STILL_HALF_MINUTES = 10
-"""The computer player counts as stuck after this many half-minute steps without a change."""
+"""Half-minutes without a move after which a computer player counts as stuck."""
 
 
 def stops_the_computer(session: SubmissionSession) -> None:
@@ -1065,7 +1070,7 @@ def stops_the_computer(session: SubmissionSession) -> None:
         _stop_the_computer(session)
     except SubmissionCrash:
         if not observed_games(session).faults:
-            raise  # Crashes are ignored only if an earlier click made the program crash or hang.
+            raise  # Crashes after clicks cost marks in other tasks, and are ignored here.
 
 
 def _stop_the_computer(session: SubmissionSession) -> None:

@@ -61,7 +61,7 @@ class Grid:
         Random numbers are drawn in the same order as in the assignment's code, so that seeded games
         are repeatable.
         """
-        # `emptiesSet` may be out of date, but a tile must never be overwritten.
+        # `emptiesSet` may be out of date and contain occupied cells.
         empties = [cell for cell in self.emptiesSet if not self.getCell(cell)]
         if not empties:
             return

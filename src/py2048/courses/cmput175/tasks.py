@@ -184,8 +184,8 @@ def fills_empty_cells(session: SubmissionSession) -> None:
 def adds_after_changes(session: SubmissionSession) -> None:
     """Check that a move adds a tile only if the move changes the grid.
 
-    The unchanged starter already does this in `Game`, so the check also requires a correct
-    `updateEmptiesSet`.
+    In the starter, `Game` already adds tiles only after changes, so the check also requires a
+    correct `updateEmptiesSet`.
     """
     session.begin()
     rows = [[2, 0, 0, 0], *EMPTY[1:]]
@@ -205,10 +205,10 @@ SPARSE = lists("0 0 0 0 / 0 0 0 4 / 2 0 2 16 / 2 4 4 2")
 
 
 def can_collapse(boards: Iterable[Rows]) -> list[Example]:
-    """Return examples that call `collapsible` on each of the boards and on two more boards.
+    """Return examples that call `collapsible` on boards.
 
-    A method that always returns the same value fails on one of the two additional boards. These
-    boards run last, so that reports prefer a failure that fits the check's title.
+    Two boards with different results are added, so that a method that always returns the same value
+    fails. The given boards run first, because a failure on one of them fits the check's title best.
     """
     return [
         Example("grid.collapsible()", Board.from_rows(rows).can_move(), given=grid_of(rows), rank=n)
@@ -391,7 +391,7 @@ def replace_directions(grid_class: Any, moves: Any, uses: Any) -> None:
 
     Args:
         grid_class: The submission's `Grid`.
-        moves: For each direction, whether its lines are columns, and whether these lines are
+        moves: Two flags per method name: whether the lines are columns, and whether they are
             reversed.
         uses: Function that returns whether a method calls the method under test. Such methods are
             not replaced.
@@ -457,8 +457,8 @@ METHODS = ("createGrid", "setCell", "getCell", "collapseRow", "updateEmptiesSet"
 def all_but(*about: str) -> tuple[str, ...]:
     """Return a patch that replaces every method except `about` with the reference version.
 
-    Methods that call the checked method are kept. Otherwise, two methods that only call each other
-    would both pass.
+    Methods that call the checked method are not replaced, because two methods that only call each
+    other would both pass.
     """
     names = [name for name in METHODS if name not in about]
     asked = [name for name in about if name in DIRECTIONS]

@@ -99,7 +99,7 @@ def grid_code(rows: Rows) -> str:
 
 
 def setup(rows: Rows, *notes: str, tiles: Sequence[tuple[str, int, Cell]] = ()) -> str:
-    """Return code that sets the grid, opens a board with tiles, and then runs `notes`.
+    """Return code that sets up a grid and a board, followed by the lines in `notes`.
 
     The tiles are given as (key, value, cell). By default, the board shows the tiles of the grid.
     """
@@ -236,7 +236,7 @@ ONE: Rows = with_tiles({(1, 1): 2})
 
 
 def animate(direction: str, distance: int, code: str, expected: object, step: int = 20) -> Example:
-    """Return an example that animates a tile and compares `code` with `expected`."""
+    """Return an example that animates a tile and then checks the value of `code`."""
     down, right = STEPS[direction]
     moves = "moves = []\n" + log("move_tile", DISTANCES, "moves.append((horizontal, vertical))")
     given = setup(ONE, moves)
@@ -530,7 +530,7 @@ def all_but(*asked: str) -> str:
 
 
 def _problem(number: int, *checks: Check, about: str | None = None) -> Task:
-    """Return a problem whose patches replace all functions except `about`."""
+    """Return problem `number`, whose patches replace all functions except `about`."""
     about = SHEET[str(number)].title.partition("(")[0] if about is None else about
     patch = calling(reset_grid, "main") if about == "grid" else all_but(about)
     return SHEET.task(str(number), *checks, patches=(patch,))
@@ -715,7 +715,7 @@ TASKS = (
         ),
         Check(
             "keys stay unbound if the new number ends the game",
-            # A missing new number fails problem 14, not this check.
+            # Problem 14 checks that a number is added, so this check passes without a new number.
             [key_turn(LAST_GAP, "LEFT", MOVED | {f"sorted(keys) if {COUNT} == 16 else []": []})],
         ),
         about="keyboard_callback",

@@ -107,8 +107,8 @@ BOARD = _right(*(name for name in _DOCUMENT if "board" in name))
 REQUEST_MOVE = _right("request_move")
 
 # The next functions run in the submission's process, in which `module` is the student's module.
-# They do not know how the student represents boards, so they implement each replacement with the
-# student's other operations.
+# The student may represent boards in any way, so each replacement uses the student's other
+# operations.
 
 
 def other_coordinates(module: Any) -> None:

@@ -47,7 +47,7 @@ FIXED = [
     *([line] * len(line) for line in OTHER_LINES),
     *map(checkered, (2, 3), (2, 3)),
 ]
-"""Boards with a single line of numbers, boards with equal lines, and boards without moves."""
+"""Boards that are empty except for one line, boards of equal lines, and boards without moves."""
 
 
 def game_code(rows: Rows) -> str:
@@ -116,7 +116,7 @@ def adds_2_or_4(session: SubmissionSession) -> None:
     draws_evenly(session, "add()", after, f"{create}\n{lay}\n{add}")
 
 
-# A method that does nothing fails, because the second board is not full.
+# One full board, and one with an empty cell, so that a method that does nothing fails.
 FULL_STAYS = tuple(
     Example("game.add_num()", given=game_code(rows), then={COUNT: 4})
     for rows in ([[2, 4], [8, 16]], [[2, 4], [8, 0]])
