@@ -87,7 +87,7 @@ MAX_LEAD = 200_000
 """Maximum number of moves that are planned in advance."""
 
 LEAD_CHECK_PERIOD_S = 1.0
-"""After reaching `MAX_LEAD`, the planning thread waits this long between checks of the lead."""
+"""How long the planning thread pauses while it is `MAX_LEAD` moves ahead, in seconds."""
 
 
 class IntelligentComputer:

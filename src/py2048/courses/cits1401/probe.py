@@ -128,7 +128,7 @@ def misplaced() -> list[str]:
 
 
 def text_and_look(widget: Widget) -> tuple[str, str]:
-    """Return the text of a square that is a widget, with a description of its appearance."""
+    """Return the text and a description of the appearance of a square's widget."""
     text = ""
     look: list[object] = []
     for part in widget.tree():

@@ -150,7 +150,7 @@ RULES = get_rules("cits1401")
 
 @cache
 def after(board: Board, direction: Direction) -> Board:
-    """Return the board after an attempted move, which includes the new tile."""
+    """Return the board after an attempted move, including the new tile."""
     game = Game(RULES, board=board)
     game.attempt(direction)
     return game.board
@@ -413,8 +413,8 @@ TURNS = (Direction.LEFT, Direction.UP, Direction.RIGHT, Direction.DOWN)
 def _play_written_boards(driver: WindowDriver, seen: ObservedGames) -> None:
     """Make moves on the boards `PACKED` and `LARGE`, each in four orientations.
 
-    Moves count only after the window has shown an expected board. A direction is used only if the
-    grader's earlier clicks for this direction moved the tiles correctly.
+    Moves are recorded once the window has shown an expected board. A board is skipped if earlier
+    clicks moved the tiles incorrectly in one of its directions.
     """
     for rows in (PACKED, LARGE):
         for turn, way in enumerate(TURNS):

@@ -287,7 +287,7 @@ def other_length_examples(seed: str) -> Iterator[Example]:
 
 
 def different(line: list[int]) -> Satisfies:
-    """Return a matcher for `collapseRow` results whose list is not `line`."""
+    """Return a matcher that rejects `collapseRow` results that contain `line` itself."""
     return Satisfies("a different list and a flag", lambda found: line not in (found, found[0]))
 
 

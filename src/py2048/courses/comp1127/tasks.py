@@ -140,7 +140,7 @@ FIGURE_3: Rows = [[0, 4, 0, 2], [2, 0, 0, 8], [0, 0, 16, 0], [32, 4, 0, 64]]
 
 
 def empty_slots(seed: str) -> Iterator[Example]:
-    """Yield boards: the assignment's, boards with few or many empty slots, and equal rows."""
+    """Yield examples that call `empty_slots` on fixed and random boards."""
     grids = [FIGURE_2, EMPTY, FULL, *ONE_EMPTY]
     grids += [[[0, 2, 2, 0]] * 2 + [[2, 2, 2, 2]] * 2, [[2, 0, 2, 0]] * 4]
     grids += [random_rows(f"{seed} {number}", (0, 0, 2, 4)) for number in range(8)]
@@ -285,7 +285,7 @@ def moves_of(*lines: list[int]) -> list[Example]:
 
 
 def leads_to(after: Rows, rows: Rows, call: str) -> Example:
-    """Return an example in which `call` turns `rows` into `after`, also on the screen."""
+    """Return an example that compares the grid and the tiles after `call` with `after`."""
     then = {"main.grid": after, "sorted(board.numbers.values())": tiles_of(after)}
     return Example(call, given=setup(rows), then=then)
 

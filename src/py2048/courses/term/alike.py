@@ -1,12 +1,13 @@
 """Find similar programs by the statements they share.
 
-Each program is reduced to a set of parts: its statements, and each statement paired with the block
-around it. In each part, words and operators are sorted, and placeholders replace literals and the
-program's own names. Renaming, reordering or splitting functions, or adding dead code, hardly
-changes this set. The similarity of two programs is the percentage of the smaller set's parts that
-are also in the larger set. ``tests/courses/test_alike.py`` measures how well this similarity
-separates disguised copies from independent programs. Winnowing, copydetect and rapidfuzz performed
-worse.
+Each program is reduced to a set of parts: its statements, and each statement paired with the
+enclosing block. In each part, words and operators are sorted, and placeholders replace literals and
+the program's own names. Renaming, reordering or splitting functions, or adding dead code, hardly
+changes this set.
+
+The similarity of two programs is the percentage of the smaller set's parts that are also in the
+larger set. ``tests/courses/test_alike.py`` measures how well it separates disguised copies from
+independent programs. Winnowing, copydetect and rapidfuzz performed worse.
 """
 
 from __future__ import annotations
