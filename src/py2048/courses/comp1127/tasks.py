@@ -285,7 +285,7 @@ def moves_of(*lines: list[int]) -> list[Example]:
 
 
 def leads_to(after: Rows, rows: Rows, call: str) -> Example:
-    """Return an example that expects the grid and the tiles `after` running `call`."""
+    """Return an example in which `call` must produce the grid and tiles of `after`."""
     then = {"main.grid": after, "sorted(board.numbers.values())": tiles_of(after)}
     return Example(call, given=setup(rows), then=then)
 
