@@ -459,7 +459,7 @@ class App(tk.Tk):
         self.panel.open()
 
     def later(self, milliseconds: int, action: Callable[[], None]) -> None:
-        """Call `action` after a delay, instead of a pending action."""
+        """Call `action` after a delay, and cancel any pending action."""
         self.cancel()
         self._waiting = self.after(milliseconds, action)
 

@@ -175,7 +175,7 @@ def read(canvas: Widget, texts: list[list[str]], looks: list[list[str]]) -> list
         if kind == "text":
             text = options.get("text", "")
             if texts[row][column].strip().isdigit() and not text.strip().isdigit():
-                continue  # A message drawn over the board does not replace the tile's number.
+                continue  # Keep the tile's number if a message is drawn over the board.
             texts[row][column] = text
             within.append(text)
         parts[row][column].append((kind, *map(options.get, ("fill", "outline", "image"))))
@@ -220,8 +220,8 @@ def changes(steps: int, enough: int) -> tuple[int, int]:
     Stops after `enough` changes.
 
     Returns:
-        The number of changes and the number of steps, or (0, 0) for a program that polls for
-        events, because its clock only advances between requests.
+        The number of changes and the number of steps. Both are 0 for a program that polls for
+        events, because its clock cannot advance during this call.
     """
     found, step, before = 0, 0, screen.texts()
     while found < enough and step < steps and screen.advance(40):

@@ -68,8 +68,8 @@ class WindowContents:
         texts: Strings on the squares, row by row.
         looks: Descriptions of the squares' appearance, row by row.
         others: Strings outside the squares.
-        fixed: Strings outside the squares at the start of a game, such as titles and rules. Their
-            numbers are replaced by 0.
+        fixed: Strings outside the squares that were already there when the game started, such as
+            titles and rules. Their numbers are replaced by 0.
     """
 
     texts: list[list[str]]
@@ -210,8 +210,8 @@ class WindowDriver:
     def look(self, do: str = "True") -> WindowContents:
         """Run the code `do` and return the contents of the window afterwards.
 
-        `do` is an expression that returns true if the program has already processed the action. In
-        this case, a single request performs the action and reads the window.
+        `do` is an expression. If its value is true, the program has already reacted, and the window
+        is read in the same request.
         """
         outcome = self.session.run(f"look() if ({do}) else None", show=False)
         if outcome.error is not None:
@@ -291,8 +291,8 @@ class ObservedMove:
     def new_lines(self) -> list[str]:
         """Status lines that the move added.
 
-        A program may write the same status again, so all lines count if the status is unchanged.
-        Lines do not count if only their order has changed, as may happen in a rolling log.
+        An unchanged status counts as new, because the program may have written the same text again.
+        Lines that have only changed places, for example in a rolling log, are not new.
         """
         before, now = _lines(self.before.status), _lines(self.now.status)
         added = list((Counter(now) - Counter(before)).elements())
@@ -314,8 +314,8 @@ class ObservedGames:
 
     Attributes:
         games: The moves, game by game.
-        faults: Failures of clicks that made the program crash or hang, by direction. Later games
-            avoid these directions.
+        faults: Maps each direction in which a click made the program crash or hang to the failure.
+            Later games avoid these directions.
         fault: The failure that aborted the last game, or None.
         fixed: Strings displayed at the start of a game.
         misplaced: Numbers that are drawn across the edge of a square at the start of a game.
@@ -413,8 +413,9 @@ TURNS = (Direction.LEFT, Direction.UP, Direction.RIGHT, Direction.DOWN)
 def _play_written_boards(driver: WindowDriver, seen: ObservedGames) -> None:
     """Make moves on the boards `PACKED` and `LARGE`, each in four orientations.
 
-    Moves are recorded once the window has shown an expected board. A board is skipped if earlier
-    clicks moved the tiles incorrectly in one of its directions.
+    The program may not adopt a board set by the grader, so moves are recorded only after the window
+    has shown an expected board. A board is skipped if it needs a direction that the program is
+    known to handle incorrectly.
     """
     for rows in (PACKED, LARGE):
         for turn, way in enumerate(TURNS):
@@ -589,7 +590,7 @@ def border_squares_act(session: SubmissionSession) -> None:
 
 
 def _acts(driver: WindowDriver, cell: Cell, goal: Direction, ways: Sequence[Direction]) -> bool:
-    """Play moves until `goal` is legal, then return whether a click on `cell` has an effect."""
+    """Make moves until `goal` is possible; return whether a click on `cell` has an effect."""
     for way in (*ways, *ways):
         if _possible(driver.contents, goal):
             break
@@ -687,7 +688,7 @@ def reports_successes(session: SubmissionSession) -> None:
 
 
 def reports_failures(session: SubmissionSession) -> None:
-    """Check that the status panel reports impossible moves as failed, but no possible moves."""
+    """Check that the status panel reports a failure for impossible moves only."""
     checked = 0
     for move in observed_games(session).moves:
         if move.now.status_matches(OVER):
@@ -831,8 +832,8 @@ def _checked_start(session: SubmissionSession, contents: WindowContents) -> set[
 def lets_the_computer_play(session: SubmissionSession) -> None:
     """Check that the computer plays to the end, with pauses, and that the end is announced.
 
-    Faults that also occur in a person's game, such as a wrong score, are ignored, because other
-    tasks deduct marks for them.
+    Faults that a human player would also meet, such as a wrong score, already cost marks in other
+    tasks and are ignored here.
     """
     seen = observed_games(session)
     try:
@@ -882,9 +883,9 @@ def _check_the_pauses(driver: WindowDriver) -> list[WindowContents]:
 def _compare_scores(session: SubmissionSession, looks: Sequence[WindowContents]) -> None:
     """Fail if the score does not change with the computer's moves.
 
-    Nothing is compared if every observation differs from the one before, because the computer may
-    then make several attempts between two observations. The pauses between attempts may vary, so
-    only half of the attempts have to change the score correctly.
+    Scores are not compared for a fast computer player, which may move several times between two
+    observations. The pauses between moves may vary, so only half of the moves have to change the
+    score correctly.
     """
     lasting = set.intersection(*(set(look.others) for look in looks))
     shown = [possible_scores(set(look.others) - lasting) for look in looks]
@@ -903,8 +904,8 @@ def _compare_scores(session: SubmissionSession, looks: Sequence[WindowContents])
 def possible_scores(texts: Iterable[str]) -> set[int]:
     """Return the numbers in the texts that could be the score.
 
-    A number qualifies if its text contains the word "score", or nothing but the number. If none
-    qualifies, all numbers are returned.
+    These are the numbers in texts that contain the word "score" or only a number. Without such a
+    text, all numbers are returned.
     """
     return _numbers(_matching(r"score|^\s*-?\d+\s*$", texts)) or _numbers(texts)
 
@@ -919,7 +920,7 @@ def _gain(one: WindowContents, two: WindowContents) -> int:
 
 
 MAX_MORE_LOOKS = 150
-"""Maximum number of observations spent waiting until all four directions have been chosen."""
+"""Maximum number of observations before the search for a missing direction gives up."""
 
 MIN_CHANCES = 50
 """The check fails if the computer could move in a direction this many times, but never did.
@@ -989,7 +990,7 @@ class ObservedChoices:
 
     @property
     def _takes_turns(self) -> bool:
-        """Whether the last three moves always determine the next move."""
+        """Whether every sequence of three moves was always followed by the same fourth move."""
         following: dict[tuple[Direction, ...], set[Direction]] = {}
         for row in zip(*(self.made[first:] for first in range(4)), strict=False):
             ways = tuple(choice.way for choice in row if choice)
@@ -1004,7 +1005,7 @@ def _check_its_choices(driver: WindowDriver, looks: Sequence[WindowContents]) ->
     for one, two in pairwise(looks):
         choices.add(one, two)
     changes = sum(one.texts != two.texts for one, two in pairwise(looks))
-    # Short, so that the computer rarely makes two moves between observations.
+    # With a short pause, the computer rarely makes two moves between observations.
     pause = 4000 // changes if changes < len(looks) - 1 else 50
     before = looks[-1]
     for _ in range(MAX_MORE_LOOKS):
@@ -1061,7 +1062,7 @@ def _check_the_end(driver: WindowDriver) -> None:
 
 
 MAX_STILL_HALF_MINUTES = 10
-"""Half-minutes without a move after which a computer player counts as stuck."""
+"""A computer player counts as stuck after this many half-minutes without a move."""
 
 
 def stops_the_computer(session: SubmissionSession) -> None:

@@ -208,7 +208,7 @@ def can_collapse(boards: Iterable[Rows]) -> list[Example]:
     """Return examples that call `collapsible` on boards.
 
     Two boards with different results are added, so that a method that always returns the same value
-    fails. The given boards run first, because a failure on one of them fits the check's title best.
+    fails. The given boards are tested first, because they match the check's title.
     """
     return [
         Example("grid.collapsible()", Board.from_rows(rows).can_move(), given=grid_of(rows), rank=n)
@@ -357,8 +357,8 @@ def collapses(
         drawn: Function that generates the boards from a seed.
         directions: The directions to collapse in.
         ending: Code to append to the call. Its last expression is the result.
-        expected: Function that returns the expected result for a slide. Defaults to the grid after
-            the slide.
+        expected: Function that computes the expected result from a correct slide. By default, the
+            result is the grid after the slide.
     """
     return lambda seed: (
         Example(
@@ -391,8 +391,8 @@ def replace_directions(grid_class: Any, moves: Any, uses: Any) -> None:
 
     Args:
         grid_class: The submission's `Grid`.
-        moves: Two flags per method name: whether the lines are columns, and whether they are
-            reversed.
+        moves: Maps each method name to two flags: whether the method collapses columns instead of
+            rows, and whether it reverses them first.
         uses: Function that returns whether a method calls the method under test. Such methods are
             not replaced.
     """

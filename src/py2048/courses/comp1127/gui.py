@@ -76,7 +76,7 @@ R = TypeVar("R")
 
 
 def _with_aliases(**aliases: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Let a function accept the parameter names that the assignment uses in other places.
+    """Let a function accept alternative parameter names, because the assignment varies them.
 
     With ``_with_aliases(game_board="board")``, the keyword ``game_board`` sets ``board``.
     """

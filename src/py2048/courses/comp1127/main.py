@@ -76,7 +76,7 @@ def find_identifier(board: BoardFrame, row: int, column: int) -> str | None:
     return None
 
 
-find_key = find_identifier  # the name in the assignment's main section
+find_key = find_identifier  # The assignment's main section uses this name.
 
 
 def update_grid(row: int, column: int, direction: int) -> Cell:

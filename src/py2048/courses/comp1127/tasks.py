@@ -285,7 +285,7 @@ def moves_of(*lines: list[int]) -> list[Example]:
 
 
 def leads_to(after: Rows, rows: Rows, call: str) -> Example:
-    """Return an example in which `call` must produce the grid and tiles of `after`."""
+    """Return an example that checks the grid and the tiles after `call`."""
     then = {"main.grid": after, "sorted(board.numbers.values())": tiles_of(after)}
     return Example(call, given=setup(rows), then=then)
 
@@ -520,11 +520,11 @@ ALIASES = {"random_slot": "random_position", "find_key": "find_identifier"}
 
 
 def all_but(*asked: str) -> str:
-    """Return a patch that replaces all functions of ``main`` except `asked`."""
+    """Return a patch that replaces all functions of ``main`` except those in `asked`."""
     names = [name for name in FUNCTIONS if name not in asked]
     names += [alias for alias, name in ALIASES.items() if name not in asked]
     document = (*FUNCTIONS, "grid", *ALIASES)
-    # A function for one direction may call the function for another, but not in a cycle.
+    # Functions for different directions may call each other, but not in a cycle.
     direction = next((name for name in asked if name.startswith("move_all_")), "")
     return right_versions(main, names, "main", document=document, unless_using=direction)
 

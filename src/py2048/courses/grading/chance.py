@@ -2,8 +2,8 @@
 
 The test is Wald's sequential probability ratio test, which considers one draw at a time and stops
 as soon as it can decide. The test rejects a correct program with a probability of at most
-`FALSE_ALARM`, regardless of the number of draws. Given enough draws, it misses a fault of the
-expected size with a probability of about `MISSED`.
+`FALSE_ALARM`, regardless of the number of draws. With enough draws, a program with a fault of the
+expected size passes with a probability of about `MISSED`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Odds:
 
     def __init__(self, fault: float = 0.2, of: int = 1) -> None:
         self._limit = math.log(2 * of / FALSE_ALARM)
-        # Log-likelihood ratio for each faulty probability, given relative to the correct one.
+        # Log-likelihood ratio of each alternative; 0.8 stands for 80 % of the correct probability.
         self._evidence = {1 - fault: 0.0, 1 + fault: 0.0}
         self.seen = 0
         self.due = 0.0

@@ -175,7 +175,7 @@ def _result(
 ) -> CheckResult:
     """Return a check's result.
 
-    `patched` contains the failures with patches. It is None if the check passed, with or without a
+    `patched` contains the failures with patches, or is None if the check passed with or without a
     patch.
     """
     title = session.grading.translated(check.title)
@@ -198,9 +198,9 @@ def _cause_of(failure: CheckFailed, exchanged: Mapping[str, str]) -> str:
 def _reportable(check: Check, failure: CheckFailed, patched: list[CheckFailed]) -> CheckFailed:
     """Choose the failure to report for a check that fails both with and without patches.
 
-    A patch replaces functions of other tasks with correct ones, so the code for the checked task
-    must have caused a failure with a patch. This failure is reported, unless it is the same as
-    without a patch.
+    A patch replaces the functions of other tasks with correct ones. If the check still fails, the
+    fault lies in the code for the checked task, so the failure with the patch is reported. If both
+    failures are the same, the one without a patch is reported.
 
     A patched program can read the reference solution's code, and can return, print or raise parts
     of this code. To keep the solution secret, reports of patched runs contain only the grader's own
@@ -219,8 +219,8 @@ def run_check(check: Check, session: SubmissionSession, patch: str = "") -> Chec
     """Run a check, and return the failure, or None if the check passes.
 
     If a call does not end, the check is repeated while no other check runs, so that students lose
-    no marks because of a busy machine. If a function hangs both times, the task's other checks do
-    not call it.
+    no marks because of a busy machine. A function that hangs both times is not called by the task's
+    other checks.
     """
     failure: CheckFailed | None = None
     for alone in (False, True):
@@ -305,7 +305,7 @@ class ResultsFile:
             if path is not None and path.exists():
                 lines = path.read_bytes().split(b"\n")[:-1]
         for line in lines:
-            with suppress(ValueError):  # A line is incomplete if the run was killed.
+            with suppress(ValueError):  # A killed run leaves an incomplete line.
                 reports.append(GradeReport.from_json(line))
         if any(lines) and not reports:
             raise CourseError(f"{str(path)!r} is not a results file (line 1): choose another file")

@@ -13,8 +13,8 @@ solution::
     reason = "new is never longer than lst"
 
 `change` is part of the mutant's line in the report. An entry must match exactly `times` mutants, or
-one by default. An entry without `change` exempts a whole function or class, for example one that
-students receive.
+one by default. Without `change`, an entry exempts a whole function or class, such as code handed
+out to students.
 """
 
 from __future__ import annotations
@@ -316,7 +316,7 @@ def check_mutants(
 def _grade_mutant(
     solution: Path, mutant: Mutant | None, grading: Grading, sandbox: SandboxConfig, own: set[str]
 ) -> tuple[bool, list[str]]:
-    """Return whether a task in `own` loses marks, and the ids of other tasks that do.
+    """Return whether a task in `own` loses marks, and the ids of others that lose marks.
 
     If there is no mutant, the solution itself is graded.
     """

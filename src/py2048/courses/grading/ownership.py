@@ -44,8 +44,8 @@ def units(tree: ast.Module) -> Iterator[tuple[str, ast.stmt]]:
 def patched_functions(patch: str) -> frozenset[tuple[str, str]]:
     """Return the functions that a patch replaces, as (module or class, name).
 
-    A patch sets functions as attributes, either directly or in a function that receives their names
-    as arguments.
+    Patches replace functions by assigning to attributes. Some patches define a function for this,
+    and pass it the names of the functions to replace.
     """
     tree = ast.parse(patch)
     stored: dict[str, set[str]] = {}
@@ -73,7 +73,7 @@ def _last_name(node: ast.AST) -> str:
 
 
 def _names_used(solution: Path) -> tuple[dict[str, set[str]], set[str]]:
-    """Map each part of a solution to the names it uses; also return its functions."""
+    """Map each part of a solution to the names it uses; also return the solution's functions."""
     uses: dict[str, set[str]] = defaultdict(set)
     functions = set()
     for path in files_of_solution(solution):

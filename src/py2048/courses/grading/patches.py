@@ -95,8 +95,8 @@ def right_versions(
         place: Class whose methods are replaced, or an empty string for module functions.
         document: Names defined by the assignment. Reference functions use the submission's
             definitions of these names, unless they are replaced.
-        unless_using: Functions that use this function, directly or indirectly, are not replaced.
-            Otherwise, two wrong functions that only call each other would both pass.
+        unless_using: Function whose direct and indirect callers are not replaced. Otherwise, two
+            wrong functions that only call each other would both pass.
     """
     definitions = _definitions(solution)
     kind = place.rpartition(".")[2]
@@ -133,9 +133,9 @@ class _Minifier(ast.NodeTransformer):
         return node
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:
-        """Remove a variable's annotation.
+        """Remove a variable's annotation, or replace it with None if there is no value.
 
-        Without a value, the annotation is set to None, because fields of named tuples need one.
+        The fields of a named tuple have no value and need an annotation.
         """
         if node.value is not None:
             return ast.Assign([node.target], node.value, lineno=node.lineno)
@@ -166,7 +166,7 @@ def _definer(
 ) -> ast.FunctionDef:
     """Return a function that defines `names` and their dependencies as globals.
 
-    Dependencies in `theirs` are not defined, because the submission provides them.
+    Names in `theirs` are left out, because the submission defines them itself.
     """
     found: dict[str, ast.stmt] = {}
     left = [*names]

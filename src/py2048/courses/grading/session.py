@@ -66,11 +66,11 @@ from py2048.courses.grading.tasks import (
 
 WAIT_FACTOR = 10  # Wall-clock limit of a call, relative to its CPU time limit.
 GRACE_S = CALL_S / 2  # Additional wall-clock time for the reply to a request.
-LOADING_FACTOR = 4  # CPU time limit for loading, relative to a call; importing NumPy is slow.
+LOADING_FACTOR = 4  # Loading may take longer than a call, because importing NumPy is slow.
 MAX_STUCK_STATEMENTS = 5  # Maximum number of statements that may time out during loading.
 MAX_LINE_CHARACTERS = 120
 CALLED = re.compile(r"\b(\w+)\(")  # Without \b, long words would take quadratic time.
-MAX_SHOWN_LINES = 24  # Long enough for code that builds a board tile by tile.
+MAX_SHOWN_LINES = 24  # Code that builds a board tile by tile must fit.
 # Prefixes of unindented lines that continue a block, such as an else clause.
 CONTINUATIONS = ("elif ", "else:", "except", "finally:", ")", "]", "}")
 
@@ -128,7 +128,7 @@ class Runner:
             yield
 
     def begin(self, *, loaded: bool = True) -> None:
-        """Fork a clean process, and load the program in it unless `loaded` is false.
+        """Fork a clean process and load the program, or only fork if `loaded` is false.
 
         Raises:
             ProcessDied: If the program cannot be loaded.
@@ -158,7 +158,7 @@ class Runner:
         return self.ask({"op": "load", **how}, MAX_STUCK_STATEMENTS)
 
     def ask(self, request: Request, calls: int = 1) -> ProcessReport:
-        """Send a request; allow time for `calls` slow calls of the student's functions.
+        """Send a request, with a time limit that allows `calls` slow calls of student functions.
 
         Raises:
             ProcessDied: If no process is running, or the process dies.
@@ -238,7 +238,7 @@ class Runner:
                 remove_tree(process.folders.scratch)
 
     def reset(self) -> None:
-        """End all processes that may contain the submission's data. The next one starts clean."""
+        """End the submission's process and display, so that the next process starts clean."""
         self.close()
         if self._display is not None:
             self._display.close()
@@ -294,8 +294,8 @@ class SubmissionSession:
         self.seconds = grading.seconds
         self.reference_patch = ""
         self.shown: list[str] = []
-        self._loaded_patch = ""  # the reference patch that ran in the current processes
-        # Functions that did not return in this task's checks, by reference patch.
+        self._loaded_patch = ""  # the patch already run in these processes
+        # For each reference patch, the functions that never returned in this task's checks.
         self._spent: defaultdict[str, set[str]] = defaultdict(set)
         self.overran: set[str] = set()  # functions that did not return in this check
         self.is_repeated = False
@@ -323,8 +323,8 @@ class SubmissionSession:
 
         Each call may take `seconds`. `is_repeated` marks the last attempt at a check.
 
-        A patch could leak into other checks through forked memory, files or the display. Unless the
-        program is trusted, processes that have run another patch are therefore ended.
+        Code of a patch could leak into other checks through forked memory, files or the display, so
+        processes that have run another patch are ended, unless the program is trusted.
         """
         self.seconds = seconds or self.grading.seconds
         self.overran, self.is_repeated = set(), is_repeated
@@ -521,8 +521,8 @@ def _printed(text: object) -> str:
 def load_program(session: SubmissionSession) -> None:
     """Load the program. If a statement does not end or the process dies, load the program again.
 
-    The second attempt waits until no other check runs. If the process dies again, the third attempt
-    loads the program in quiet mode.
+    The second attempt waits until no other check runs. The third attempt runs only imports,
+    definitions and assignments (quiet mode).
 
     Raises:
         Unreadable: If the program cannot be loaded at all.

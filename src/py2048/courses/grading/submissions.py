@@ -3,9 +3,8 @@
 A folder is a single submission if it contains the course's program. The program may have another
 name if the folder also contains files that belong to it. Otherwise, each folder, Python file and
 ZIP in the folder is a submission, and nested class folders are searched recursively. Files that
-Canvas or Moodle attribute to the same student form one submission. Submissions keep their names
-from the download. ZIP files are untrusted: paths must stay inside the folder, and the unpacked size
-is limited.
+Canvas or Moodle attribute to the same student form one submission. ZIP files are untrusted: paths
+must stay inside the folder, and the unpacked size is limited.
 
 Notebooks, text that was typed into Moodle, and programs named ``.py.txt`` are converted to Python
 files.
@@ -300,9 +299,8 @@ def _defined_by_variant(text: str, grading: Grading) -> int:
 def _main_score(path: Path, in_use: Container[str], *, named: bool) -> int:
     """Return a score for choosing the main file in courses without required functions.
 
-    A score of at least 2 means that the file can be the main file. Files that are neither imported
-    nor tests always qualify, and score more with the course's file name or a window. Imported files
-    and tests qualify only if they have the course's file name and open a window when run.
+    A file with a score below 2 is never the main file. The course's file name and code that opens a
+    window raise the score. Test files and files imported by others qualify only with both.
     """
     opens = _opens_window(path)
     if path.stem not in in_use and not _is_test(path):
@@ -783,7 +781,7 @@ class Collector:
     def inside(self, folder: Path, name: str, above: str, depth: int) -> Iterator[Submission]:
         """Yield the submissions in a folder.
 
-        Submission names begin with `above + name`, the folder's path within the class folder.
+        A submission's name begins with `above + name`, the folder's path within the class folder.
         """
         folder = _descend(folder)
         if self._is_one(folder):

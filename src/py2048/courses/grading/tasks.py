@@ -233,14 +233,14 @@ class Grading:
         files: Accepted file names, beginning with the name in the assignment.
         expects: Names that the program must define. Among several files, the one that defines the
             most of these names is graded.
-        given_files: Files handed out to students. A submission's own copies of these are ignored.
+        given_files: Files handed out to students. Copies in a submission are ignored.
         gui: Whether to provide a virtual display and a simulated user, `screen`.
         libraries: Packages that programs may import in addition to the standard library.
         prelude: Code run before every example.
         opening: Line that a student types instead of the prelude, with ``{module}`` for the
             student's file. Empty if examples are not Python.
-        variants: Versions of this grading for programs in other languages. The grader picks the one
-            whose expected names match the program best.
+        variants: Versions of this grading for programs in other languages. The grader chooses the
+            language in which a program defines most of the expected names.
         remarks: Function that returns additional remarks for the student on a program's text.
         seconds: Default limit of the CPU time for each call.
         not_graded: Description of the assignment's marks that are not graded automatically.

@@ -17,7 +17,7 @@ from py2048.courses.grading.boards import new_tiles
 
 ROW = r"\[\s*\d+(?:,\s*\d+)+\s*\]"
 BOARD = re.compile(rf"\[\s*{ROW}(?:,\s*{ROW})*\s*\]|{ROW}")
-# In examples of the IST course, this call puts a tile on the board `b`.
+# Examples of the IST course contain this call, which puts a tile on the board `b`.
 TILE_CALL = re.compile(r"\(b, \w+\((\d), (\d)\), (\d+)\)")
 CELL = re.compile(r"\d+")
 MAX_CAUSES = 2

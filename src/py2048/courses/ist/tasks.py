@@ -604,7 +604,7 @@ class ObservedGame(NamedTuple):
     unexpected_question: str = ""
 
     def turns(self) -> Iterator[tuple[PrintedBoard, str, PrintedBoard]]:
-        """Yield each move, between the boards that were printed before and after the move."""
+        """Yield (board before, move, board after) for each move."""
         yield from zip(self.scenes, self.letters, self.scenes[1:], strict=False)
 
 
@@ -822,7 +822,7 @@ def _continues_after_2048(session: SubmissionSession) -> None:
 
 
 def _keeps_types_abstract(session: SubmissionSession) -> None:
-    """Check that games work after changing how coordinates and boards are represented."""
+    """Check that the game still works with other representations of coordinates and boards."""
     seed = session.seed_for(5)
     session.run(OTHER_COORDINATE + BOARD)
     session.begin()

@@ -361,7 +361,7 @@ def give_size(screen: Any, n: int) -> str:
 
 
 def window_opener(screen: Any, typed: list[str]) -> Any:
-    """Return a function that opens the student's window and logs the code in `typed`."""
+    """Return a function that opens the student's window and appends its code to `typed`."""
     names: dict[str, Any] = {}
 
     def type_line(line: str) -> None:

@@ -1,9 +1,9 @@
 """Find similar programs by the statements they share.
 
 Each program is reduced to a set of parts: its statements, and each statement paired with the
-enclosing block. In each part, words and operators are sorted, and placeholders replace literals and
-the program's own names. Renaming, reordering or splitting functions, or adding dead code, hardly
-changes this set.
+enclosing block. Within a part, the tokens are sorted, and placeholders stand for literals and the
+program's own names. A copy therefore stays recognisable if its author renames, reorders or splits
+functions, or adds dead code.
 
 The similarity of two programs is the percentage of the smaller set's parts that are also in the
 larger set. ``tests/courses/test_alike.py`` measures how well it separates disguised copies from
@@ -62,7 +62,7 @@ class Program:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two similar programs. `common` contains parts shared by many students."""
+    """Two similar programs. `common` contains the code that many students share."""
 
     one: Program
     other: Program
@@ -203,10 +203,7 @@ def compared(
 
 
 def common_parts(programs: Iterable[Program]) -> frozenset[str]:
-    """Return the parts that more than a quarter of the students share.
-
-    In small classes, at least four students must share a part.
-    """
+    """Return the parts that more than a quarter, and at least four, of the students share."""
     having: dict[str, set[object]] = defaultdict(set)
     for program in programs:
         for part in program.parts:
@@ -218,7 +215,7 @@ def common_parts(programs: Iterable[Program]) -> frozenset[str]:
 def pairs_of(
     programs: Iterable[Program], common: frozenset[str], threshold: float = THRESHOLD
 ) -> list[Pair]:
-    """Return the most similar pair for any two students or sources, best first."""
+    """Return the most similar pair of programs for any two students or sources, best first."""
     long = [program for program in programs if len(program.parts) >= MIN_PARTS]
     bit = {part: 1 << n for n, part in enumerate({p for program in long for p in program.parts})}
     masks = [sum(bit[part] for part in program.parts) for program in long]

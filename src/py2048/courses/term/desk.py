@@ -285,7 +285,7 @@ class Desk:
         return term, name, self.cache.marks(term, name)
 
     def locate(self, request: Request, marks: Sequence[Mark]) -> tuple[list[str], int]:
-        """Return the keys of all marks, and the index of the requested mark."""
+        """Return the keys of all marks (see `mark_key`), and the index of the key in the URL."""
         keys, who = [mark_key(mark) for mark in marks], request.query_params.get("who", "")
         if who not in keys:
             raise HTTPException(404, f"There is no student or hand-in {who!r}.")

@@ -6,7 +6,7 @@ Gradescope also work, packed or unpacked. The platform's table of students and s
 be placed next to them.
 
 Students can put any name or date into their files, so only metadata written by the platform and the
-commit dates of cloned repositories are trusted. Other dates never make a hand-in late.
+commit dates of cloned repositories are trusted. An untrusted date never makes a hand-in late.
 """
 
 from __future__ import annotations
@@ -86,13 +86,13 @@ class HandIn:
         return assignment.days_late(self.when) if self.is_vouched else 0
 
     def is_undated(self, assignment: Assignment) -> bool:
-        """Return whether the hand-in seems late, but its submission time is not trusted."""
+        """Return whether the hand-in has a late submission time that is not trusted."""
         return not self.is_vouched and assignment.days_late(self.when) > 0
 
 
 @dataclass
 class _Entry:
-    """The files of a hand-in that has been found but not read yet."""
+    """A hand-in whose files have been located but not read yet."""
 
     name: str
     paths: list[Path] = field(default_factory=list)

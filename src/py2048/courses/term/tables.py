@@ -32,7 +32,7 @@ class CsvTable:
         delimiter: Column separator.
         bom: Whether the file begins with a byte order mark.
         path: The file that the table was read from.
-        identified: Index of each column that was recognised by its contents, by English name.
+        identified: Index of each column recognised by its contents, keyed by its English name.
         digest: SHA-256 of the file.
     """
 

@@ -316,8 +316,8 @@ class Agent:
     def forget_shadowed_modules(self) -> None:
         """Unload standard modules that have the same names as files of the submission.
 
-        The submission's files then shadow them, as with ``python game.py``. Libraries and the
-        course's files need the standard modules, so they are imported first.
+        The submission's files then shadow standard modules, as with ``python game.py``. Libraries
+        and the course's files need the standard modules, so they are imported first.
         """
         entries = {entry.name.partition(".")[0] for entry in _scan(".")}
         loaded = {*STARTUP_MODULES.split(), *sys.builtin_module_names}
@@ -325,7 +325,7 @@ class Agent:
         given = [entry.name for folder in self.config["support"] for entry in _scan(folder)]
         course_modules = [*self.config["libraries"], *(name.partition(".")[0] for name in given)]
         for name in course_modules if self.shadowed else ():
-            with suppress(Exception):  # reported when the submission imports the module
+            with suppress(Exception):  # The submission's own import reports the error.
                 __import__(name)
         self.modules = {name: _modules.pop(name, None) for name in self.shadowed}
         if self.shadowed:
@@ -362,7 +362,7 @@ class Agent:
             raise LeftAlone("the program waits for its user")
         if self.pending is not None:
             self._reply({**self.pending, "state": "waiting"})
-        elif self.open_request:  # The request opened a dialog that is now waiting.
+        elif self.open_request:  # The request opened a dialog, which is waiting for input.
             self._reply({"value": True, "error": None, "state": "waiting"})
         self.pending, self.open_request = None, 0
         self._set_alarm(0)

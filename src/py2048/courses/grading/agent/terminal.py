@@ -170,7 +170,7 @@ class VirtualClock:
     def poll(self, *, news: bool) -> None:
         """Advance the clock by a tick, and yield to the grader after many idle polls.
 
-        With `news`, the poll does not count as idle.
+        A poll is idle unless `news` is true.
         """
         self.polls = 0 if news else self.polls + 1
         self.now += TICK_S
