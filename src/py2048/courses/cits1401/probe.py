@@ -164,7 +164,7 @@ def look() -> dict[str, Any]:
 
 
 def read(canvas: Widget, texts: list[list[str]], looks: list[list[str]]) -> list[str]:
-    """Read a canvas into `texts` and `looks`; return all strings on its squares."""
+    """Store each square's text and appearance in `texts` and `looks`; return all its strings."""
     parts: list[list[list[object]]] = [[[] for _ in SIDE] for _ in SIDE]
     within = []
     for kind, coords, options in items(canvas):
@@ -231,7 +231,7 @@ def changes(steps: int, enough: int) -> tuple[int, int]:
 
 
 def write_tiles(rows: tuple[tuple[int, ...], ...], new: tuple[tuple[int, ...], ...]) -> None:
-    """Overwrite the board in every list and dictionary that holds all its numbers."""
+    """Overwrite every list and dictionary that holds the numbers of the current board."""
     old, wanted = ([number for row in board for number in row] for board in (rows, new))
     found: list[list[tuple[Any, Any]]] = []
     for thing in gc.get_objects():

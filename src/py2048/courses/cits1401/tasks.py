@@ -210,8 +210,8 @@ class WindowDriver:
     def look(self, do: str = "True") -> WindowContents:
         """Run the code `do` and return the contents of the window afterwards.
 
-        `do` is an expression. If its value is true, the program has already reacted, and the window
-        is read in the same request.
+        `do` is an expression whose value tells whether the program has already reacted. If so, the
+        window is read in the same request.
         """
         outcome = self.session.run(f"look() if ({do}) else None", show=False)
         if outcome.error is not None:
@@ -472,7 +472,7 @@ def _impossible_direction(driver: WindowDriver, seen: ObservedGames) -> Directio
 
 
 def _rate_room(board: Board) -> tuple[int, int]:
-    """Return a key for `min`, which prefers boards with few empty cells and few moves."""
+    """Return a sort key that puts boards with few empty cells and few moves first."""
     nexts = [after(board, way) for way in board.legal_directions()]
     return len(board.empty_cells()) + sum(len(b.empty_cells()) for b in nexts), len(nexts)
 
@@ -904,8 +904,8 @@ def _compare_scores(session: SubmissionSession, looks: Sequence[WindowContents])
 def possible_scores(texts: Iterable[str]) -> set[int]:
     """Return the numbers in the texts that could be the score.
 
-    These are the numbers in texts that contain the word "score" or only a number. Without such a
-    text, all numbers are returned.
+    Texts that contain the word "score" or only a number take precedence. All other texts are
+    searched only if these contain no number.
     """
     return _numbers(_matching(r"score|^\s*-?\d+\s*$", texts)) or _numbers(texts)
 
@@ -990,7 +990,10 @@ class ObservedChoices:
 
     @property
     def _takes_turns(self) -> bool:
-        """Whether every sequence of three moves was always followed by the same fourth move."""
+        """Whether the computer seems to follow a fixed sequence.
+
+        This is the case if the same three moves are always followed by the same fourth move.
+        """
         following: dict[tuple[Direction, ...], set[Direction]] = {}
         for row in zip(*(self.made[first:] for first in range(4)), strict=False):
             ways = tuple(choice.way for choice in row if choice)

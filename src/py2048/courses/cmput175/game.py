@@ -183,7 +183,7 @@ class Game:
 
 
 def _clear_screen() -> None:
-    """Clear the terminal. Does nothing if the output cannot be cleared."""
+    """Clear the screen if the output goes to a terminal that supports it."""
     windows = sys.platform == "win32"
     if sys.stdout.isatty() and (windows or os.environ.get("TERM", "dumb") != "dumb"):
         sys.stdout.flush()

@@ -457,8 +457,8 @@ METHODS = ("createGrid", "setCell", "getCell", "collapseRow", "updateEmptiesSet"
 def all_but(*about: str) -> tuple[str, ...]:
     """Return a patch that replaces every method except `about` with the reference version.
 
-    Methods that call the checked method are not replaced, because two methods that only call each
-    other would both pass.
+    Callers of the checked method are not replaced. Otherwise, two methods that only call each other
+    would both pass.
     """
     names = [name for name in METHODS if name not in about]
     asked = [name for name in about if name in DIRECTIONS]

@@ -101,7 +101,7 @@ def grid_code(rows: Rows) -> str:
 def setup(rows: Rows, *notes: str, tiles: Sequence[tuple[str, int, Cell]] = ()) -> str:
     """Return code that sets up a grid and a board, followed by the lines in `notes`.
 
-    The tiles are given as (key, value, cell). By default, the board shows the tiles of the grid.
+    The tiles are given as (key, value, cell). By default, the grid's tiles are put on the board.
     """
     tiles = tiles or [(key_of((r, c)), rows[r][c], (r, c)) for r, c in tiles_of(rows)]
     puts = [
@@ -507,7 +507,7 @@ def reached_2048(cell: Cell) -> Example:
     return Example("is_game_over(board), ended", answers, given=given)
 
 
-# Other checks include this example, to detect functions that always return False.
+# Added to several checks to detect functions that always return False.
 STUCK_ENDS = Example("is_game_over(board)", True, given=setup(FULL, LOG_END))
 WON_LAST = over_calls((with_tiles({at: 2048}, FULL) for at in ((3, 3), (0, 1))), True, True)
 
@@ -715,7 +715,7 @@ TASKS = (
         ),
         Check(
             "keys stay unbound if the new number ends the game",
-            # Problem 14 checks that a number is added, so this check passes without a new number.
+            # A missing new number costs marks only in problem 14, so this check passes without it.
             [key_turn(LAST_GAP, "LEFT", MOVED | {f"sorted(keys) if {COUNT} == 16 else []": []})],
         ),
         about="keyboard_callback",

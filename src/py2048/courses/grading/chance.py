@@ -30,7 +30,7 @@ class Odds:
 
     def __init__(self, fault: float = 0.2, of: int = 1) -> None:
         self._limit = math.log(2 * of / FALSE_ALARM)
-        # Log-likelihood ratio of each alternative; 0.8 stands for 80 % of the correct probability.
+        # Log-likelihood ratio of each alternative; 1.2 means a probability that is 20 % too high.
         self._evidence = {1 - fault: 0.0, 1 + fault: 0.0}
         self.seen = 0
         self.due = 0.0

@@ -271,8 +271,8 @@ def seed_of(submission: Submission, secret: str) -> str:
 def result_key(submission: Submission, grading: Grading, secret: str = "") -> str:
     """Return the cache key of a result, or "" if a file is unreadable.
 
-    The key depends on the files, the name, the secret, the course, its tasks, and the version of
-    the grader.
+    The key changes with the submission's files and name, the secret, the course and its tasks, and
+    the version of the grader.
     """
     digest = digest_of(submission)
     if not digest:

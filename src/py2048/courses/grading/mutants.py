@@ -12,9 +12,9 @@ solution::
     change = "while len(new) < len(lst): → while (len(new) != len(lst)):"
     reason = "new is never longer than lst"
 
-`change` is part of the mutant's line in the report. An entry must match exactly `times` mutants, or
-one by default. Without `change`, an entry exempts a whole function or class, such as code handed
-out to students.
+`change` is copied from the mutant's line in the report. An entry must match exactly `times`
+mutants, or one by default. Without `change`, an entry exempts a whole function or class, such as
+code handed out to students.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ def _changes(node: ast.AST) -> Iterator[Change]:  # noqa: C901 - a case for each
 
 
 def _clamped(node: ast.stmt, target: ast.expr, sum_: ast.BinOp) -> Change:
-    """Return a mutation that limits a sum to 2048, or a difference to at least 0."""
+    """Return a mutation that caps a sum at 2048, or keeps a difference from going below 0."""
     name, bound = ("max", 0) if isinstance(sum_.op, ast.Sub) else ("min", LARGE_VALUES[-1])
     clamped = ast.Call(ast.Name(name), [ast.Constant(bound), sum_], [])
     return "clamp", node, ast.Assign([target], clamped, lineno=node.lineno)

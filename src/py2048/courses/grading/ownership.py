@@ -86,8 +86,8 @@ def _names_used(solution: Path) -> tuple[dict[str, set[str]], set[str]]:
 def owners(grading: Grading, solution: Path) -> dict[str, set[str]]:
     """Map each function, method or statement of a solution to the ids of its tasks.
 
-    Statements outside of functions belong to all tasks, as do functions whose task is unknown. If a
-    check has no patches, the functions named in its examples belong to its task.
+    Statements outside of functions belong to all tasks, as do functions whose task is unknown. The
+    functions named in the examples of a check without patches belong to the check's task.
     """
     uses, functions = _names_used(solution)
     checks = []

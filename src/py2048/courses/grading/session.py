@@ -70,7 +70,7 @@ LOADING_FACTOR = 4  # Loading may take longer than a call, because importing Num
 MAX_STUCK_STATEMENTS = 5  # Maximum number of statements that may time out during loading.
 MAX_LINE_CHARACTERS = 120
 CALLED = re.compile(r"\b(\w+)\(")  # Without \b, long words would take quadratic time.
-MAX_SHOWN_LINES = 24  # Code that builds a board tile by tile must fit.
+MAX_SHOWN_LINES = 24  # enough for code that builds a board tile by tile
 # Prefixes of unindented lines that continue a block, such as an else clause.
 CONTINUATIONS = ("elif ", "else:", "except", "finally:", ")", "]", "}")
 
@@ -99,8 +99,8 @@ def load_factor() -> float:
 class Runner:
     """Starts, forks and ends the process of a submission and its virtual display.
 
-    Each check runs in a fork of a process that never loads the program itself. If a fork changes
-    files, or the process dies, a new process is started.
+    Each check runs in a fork of a process that never loads the program itself. This process is
+    replaced if it dies or a fork changes files.
     """
 
     def __init__(self, submission: PreparedSubmission, sandbox: SandboxConfig) -> None:
@@ -121,7 +121,7 @@ class Runner:
 
     @contextmanager
     def turn(self, *, alone: bool) -> Iterator[None]:
-        """Wait until a check may run; the wait does not count as the submission's time."""
+        """Wait until a check may run, and extend the submission's deadline by the wait."""
         began = time.monotonic()
         with self.sandbox.turns.take(alone=alone):
             self._deadline += time.monotonic() - began
@@ -294,8 +294,8 @@ class SubmissionSession:
         self.seconds = grading.seconds
         self.reference_patch = ""
         self.shown: list[str] = []
-        self._loaded_patch = ""  # the patch already run in these processes
-        # For each reference patch, the functions that never returned in this task's checks.
+        self._loaded_patch = ""  # the patch that these processes have run
+        # Functions that never returned, by reference patch; cleared for each task.
         self._spent: defaultdict[str, set[str]] = defaultdict(set)
         self.overran: set[str] = set()  # functions that did not return in this check
         self.is_repeated = False
@@ -321,7 +321,7 @@ class SubmissionSession:
     ) -> None:
         """Begin a check in a clean process. The process first runs `reference_patch`, if given.
 
-        Each call may take `seconds`. `is_repeated` marks the last attempt at a check.
+        Each call may take `seconds`. `is_repeated` is true for the second and last attempt.
 
         Code of a patch could leak into other checks through forked memory, files or the display, so
         processes that have run another patch are ended, unless the program is trusted.

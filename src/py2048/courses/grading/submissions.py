@@ -142,7 +142,7 @@ class PreparedSubmission:
         skip: Line numbers of the statements to skip.
         notes: Remarks for the student about how the submission was read.
         advice: Advice for the student if the program cannot be loaded.
-        exchanged: Descriptions of the functions whose parameters are swapped.
+        exchanged: Describes each function whose parameters are swapped, by name.
     """
 
     folder: Path
@@ -214,7 +214,7 @@ def variant_for(text: str, grading: Grading) -> Grading:
 def defined_share(text: str, grading: Grading) -> float:
     """Return the share of the expected names that a program defines.
 
-    If the course expects no names, return 1 for a program that opens a window, and 0 otherwise.
+    In a course without expected names, the share is 1 for programs that open a window, otherwise 0.
     """
     if not grading.expects:
         return float(bool(WINDOW.search(text)))

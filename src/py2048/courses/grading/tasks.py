@@ -76,8 +76,8 @@ class Example:
     Attributes:
         code: Python statements. If the last line is an expression, its value is compared with
             `expected`.
-        expected: Required value or a matcher. By default, the check passes for any
-            value, and fails if `code` raises an exception.
+        expected: Required value or a matcher. By default, any value is accepted, but `code` must
+            not raise an exception.
         given: Statements run before `code`.
         prints: Exact text that `code` must print, or None to accept any text.
         then: Expressions to evaluate afterwards, with their required values.
@@ -233,7 +233,7 @@ class Grading:
         files: Accepted file names, beginning with the name in the assignment.
         expects: Names that the program must define. Among several files, the one that defines the
             most of these names is graded.
-        given_files: Files handed out to students. Copies in a submission are ignored.
+        given_files: Files handed out to students. A submission's copies of them are ignored.
         gui: Whether to provide a virtual display and a simulated user, `screen`.
         libraries: Packages that programs may import in addition to the standard library.
         prelude: Code run before every example.

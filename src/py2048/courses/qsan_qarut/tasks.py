@@ -331,7 +331,7 @@ def load_controller(type_line: Any, names: dict[str, Any], typed: list[str]) -> 
 def construct_controller(type_line: Any, module: Any, n: int) -> None:
     """Create a controller with an N by N board.
 
-    The size may be an argument of the constructor, or a constant of the module with any name.
+    The program may take N as an argument of the constructor, or from a module constant of any name.
     """
     import inspect
 
@@ -408,7 +408,7 @@ SHOWN = "[[str(cell['number'].cget('text')) for cell in row] for row in made.cel
 
 
 def open_student_window(session: SubmissionSession, n: int = 4) -> None:
-    """Open the window in a new process, and log the lines that a student would type."""
+    """Open the window in a new process, and record the lines that a student would type."""
     session.fresh()
     session.begin()
     session.run(OPEN, show=False)
@@ -438,10 +438,7 @@ def press(session: SubmissionSession, key: str) -> None:
 
 
 def expect_text(session: SubmissionSession, text: str, *, shown: bool = True) -> None:
-    """Fail if no text in the window contains `text`.
-
-    With `shown=False`, fail if any text contains `text`.
-    """
+    """Fail unless the window shows `text` or, with `shown=False`, does not show it."""
     found = session.value("screen.texts()", show=False)
     if any(text.lower() in one.lower() for one in found) is not shown:
         session.fail(f"{'' if shown else 'no '}{text!r} in the window", str(found))

@@ -93,7 +93,7 @@ def encode(value: object) -> str:
 
 
 def _json(value: object, depth: int, left: list[int]) -> str:
-    """Encode a nested value; `left` is the number of values that may still be encoded."""
+    """Encode a nested value; `left` counts down the values that may still be encoded."""
     left[0] -= 1
     if left[0] < 0:
         raise TooManyValues
@@ -159,7 +159,7 @@ SCALARS: dict[type, Callable[[Any], str]] = {
     bytes: _bytes_json,
     bytearray: _bytes_json,
 }
-# Members of each container type. Lists become plain JSON arrays, and other containers are tagged.
+# Members of each container type. JSON arrays represent lists; other containers have a type tag.
 CONTAINERS: dict[type, Callable[[Any], Iterable[object]]] = {
     list: list.__iter__,
     tuple: tuple.__iter__,
@@ -541,7 +541,7 @@ class Agent:
     def _load_statement(
         self, statement: ast.stmt, futures: list[ast.stmt], request: Message
     ) -> Message | None:
-        """Run a statement; return its line and the error if it is skipped or fails."""
+        """Run a statement. If it is skipped or fails, return a note with its line and the error."""
         left_out = {"statement": statement.lineno, "line": statement.lineno}
         if request["quiet"] and not isinstance(statement, QUIET):
             is_if = isinstance(statement, ast.If)
@@ -569,7 +569,7 @@ class Agent:
         self._reply(self._run(request["prelude"], request["seconds"]))
 
     def _refresh_names(self) -> None:
-        """Copy the module's variables into the example, except those it has reassigned."""
+        """Update the example's copies of the module's variables, unless it has reassigned them."""
         module = _modules["__main__"] if self.running else self.module
         current = {**vars(module), self.config["module"]: module}
         for name, value in current.items():

@@ -170,7 +170,7 @@ class VirtualClock:
     def poll(self, *, news: bool) -> None:
         """Advance the clock by a tick, and yield to the grader after many idle polls.
 
-        A poll is idle unless `news` is true.
+        A poll is not idle if the program has drawn something new (`news`).
         """
         self.polls = 0 if news else self.polls + 1
         self.now += TICK_S

@@ -182,9 +182,9 @@ class TkControl:
         """Replace `update`.
 
         Fetching events from the display takes several context switches, and some programs call
-        `update` after drawing each number. After drawing, this method therefore redraws the window
-        without fetching events. The simulated user needs no events from the display, because it
-        acts within this process.
+        `update` after drawing each number. If the program has drawn anything, this method therefore
+        redraws the window without fetching events. The simulated user needs no events from the
+        display, because it acts within this process.
         """
         due = self.next_due()
         if exists(widget.tk) and (due is None or due > 0):
