@@ -744,7 +744,7 @@ def _nothing_moved(session: SubmissionSession) -> None:
 def _spawns(session: SubmissionSession) -> None:
     """Check that games start with two tiles, and that new tiles have random values and cells.
 
-    Tiles are counted on each cell of the board, and separately on the first and the last empty cell.
+    Tiles are counted on each cell of the board, and also on the first and the last empty cell.
     """
     four = Odds(of=2)
     places: list[object] = [*_CELLS, "first", "last"]
