@@ -58,7 +58,7 @@ PUT_PARAMETERS = "key, number, row, column"
 def log(function: str, parameters: str, note: str) -> str:
     """Return code that replaces a function of `gui` with a function that records its calls.
 
-    The assignment uses two names for the board parameter, and the replacement accepts both names.
+    The assignment calls the board parameter `board` or `game_board`, so the function takes both.
     """
     named = "".join(f"{name}=0, " for name in parameters.split(", ") if name)
     takes = f"lambda board=0, {named}game_board=0"

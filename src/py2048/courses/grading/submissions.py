@@ -1,8 +1,8 @@
 """Find and read submissions, given as a file, a folder, a ZIP, or a folder of a whole class.
 
 A folder is a single submission if it contains the course's program. The program may have another
-name if the folder also contains files that belong to it. Otherwise, each folder, Python file and
-ZIP in the folder is a submission, and nested class folders are searched recursively. Files that
+name if the folder also contains files that belong to it. In all other folders, each subfolder,
+Python file and ZIP is a submission, and nested class folders are searched recursively. Files that
 Canvas or Moodle attribute to the same student form one submission. ZIP files are untrusted: paths
 must stay inside the folder, and the unpacked size is limited.
 

@@ -281,7 +281,7 @@ def _made(row: int, column: int) -> str:
 
 
 def _accessor(name: str, index: int) -> Check:
-    """Check that `name` returns the right number, and that comparisons use both numbers."""
+    """Check that `name` returns the right number, and that `==` compares rows and columns."""
     another = (4, 3) if index else (2, 4)
     return Check(
         f"{name} returns the number that the coordinate was created with",
