@@ -17,9 +17,8 @@ SCALE = 4
 def rounded(side: int, radius: float, fill: str, around: str = "") -> Image.Image:
     """Draw a rounded square.
 
-    The pixels around the square have the colour `around`, or are transparent.
-
-    Use an `around` colour where possible, because Tk draws opaque images many times faster.
+    The corners have the colour `around`, or are transparent by default. Tk draws opaque images many
+    times faster.
     """
     # Transparent pixels also have the fill colour, so that scaling down leaves no dark edge.
     side *= SCALE

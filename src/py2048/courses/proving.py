@@ -166,7 +166,7 @@ def _mutants(path: Path, right: Sequence[Path], ids: tuple[str, ...]) -> Iterato
                 costs = tuple(map(Fraction, mutant.costs))
                 trial = Trial(name, sources[solution], loses, costs, mutant)
                 assert trial.changed_files  # Raises an error if a search text is missing.
-            except ValueError as error:  # an invalid fraction, or a CourseError
+            except ValueError as error:  # CourseError is a subclass of ValueError.
                 raise CourseError(f"{place}: {error}") from None
             yield trial
 

@@ -41,7 +41,7 @@ def opened(open_window: Callable[[], T]) -> T:
 def run(play: Callable[[], object]) -> int:
     """Run a course's program and return its exit status. Errors are printed on one line.
 
-    The end of input ends the program. If the player presses Ctrl-C, the exit status is 130.
+    The exit status is 0 at the end of input, 130 after Ctrl-C, and 2 after an error.
     """
     try:
         status = play()

@@ -68,8 +68,8 @@ class GameSettings:
 def border_direction(cell: Cell, shape: tuple[int, int]) -> Direction | None:
     """Return the direction in which a click on `cell` moves the tiles, or `None`.
 
-    Tiles slide towards the side of the board that contains the clicked cell. A corner lies on two
-    sides and an inner square on none, so clicks on these squares are ignored.
+    Tiles slide towards the side of the board that contains the clicked cell. Clicks on corners and
+    inside the border are ignored.
     """
     (row, column), (rows, columns) = cell, shape
     at_row_end = row in (0, rows - 1)
@@ -87,7 +87,7 @@ MAX_LEAD = 200_000
 """Maximum number of moves that are planned in advance."""
 
 LEAD_CHECK_PERIOD_S = 1.0
-"""After reaching `MAX_LEAD`, the planning thread waits this long between checks of the lead."""
+"""How long the planning thread pauses while it is `MAX_LEAD` moves ahead, in seconds."""
 
 
 class IntelligentComputer:
@@ -459,7 +459,7 @@ class App(tk.Tk):
         self.panel.open()
 
     def later(self, milliseconds: int, action: Callable[[], None]) -> None:
-        """Call `action` after a delay, instead of a pending action."""
+        """Call `action` after a delay, and cancel any pending action."""
         self.cancel()
         self._waiting = self.after(milliseconds, action)
 

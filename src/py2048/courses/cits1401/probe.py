@@ -3,8 +3,8 @@
 The assignment does not prescribe the layout, so squares are recognised by their appearance. The
 numbers are shown on 25 rectangles of a canvas, or on 25 widgets in a 5x5 grid.
 
-This code runs in the submission's process. In that process, `screen` simulates the user, and py2048
-cannot be imported.
+This code runs in the submission's process, where `screen` simulates the user and py2048 cannot be
+imported.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def misplaced() -> list[str]:
 
 
 def text_and_look(widget: Widget) -> tuple[str, str]:
-    """Return the text of a square that is a widget, with a description of its appearance."""
+    """Return the text and a description of the appearance of a square's widget."""
     text = ""
     look: list[object] = []
     for part in widget.tree():
@@ -164,7 +164,7 @@ def look() -> dict[str, Any]:
 
 
 def read(canvas: Widget, texts: list[list[str]], looks: list[list[str]]) -> list[str]:
-    """Read a canvas into `texts` and `looks`; return all strings on its squares."""
+    """Store each square's text and appearance in `texts` and `looks`; return all its strings."""
     parts: list[list[list[object]]] = [[[] for _ in SIDE] for _ in SIDE]
     within = []
     for kind, coords, options in items(canvas):
@@ -175,7 +175,7 @@ def read(canvas: Widget, texts: list[list[str]], looks: list[list[str]]) -> list
         if kind == "text":
             text = options.get("text", "")
             if texts[row][column].strip().isdigit() and not text.strip().isdigit():
-                continue  # A message drawn over the board does not replace the tile's number.
+                continue  # Keep the tile's number if a message is drawn over the board.
             texts[row][column] = text
             within.append(text)
         parts[row][column].append((kind, *map(options.get, ("fill", "outline", "image"))))
@@ -215,11 +215,13 @@ def hit(row: int, column: int) -> None:
 
 
 def changes(steps: int, enough: int) -> tuple[int, int]:
-    """Advance the clock in steps of 40 ms until texts have changed `enough` times.
+    """Advance the clock in steps of 40 ms, and count changes of the visible text.
+
+    Stops after `enough` changes.
 
     Returns:
-        The number of changes and the number of steps. Both are 0 if the program polls for events,
-        because its event loop has not started yet.
+        The number of changes and the number of steps. Both are 0 for a program that polls for
+        events, because its clock cannot advance during this call.
     """
     found, step, before = 0, 0, screen.texts()
     while found < enough and step < steps and screen.advance(40):
@@ -229,7 +231,7 @@ def changes(steps: int, enough: int) -> tuple[int, int]:
 
 
 def write_tiles(rows: tuple[tuple[int, ...], ...], new: tuple[tuple[int, ...], ...]) -> None:
-    """Overwrite the board in every list and dictionary that holds all its numbers."""
+    """Overwrite every list and dictionary that holds the numbers of the current board."""
     old, wanted = ([number for row in board for number in row] for board in (rows, new))
     found: list[list[tuple[Any, Any]]] = []
     for thing in gc.get_objects():

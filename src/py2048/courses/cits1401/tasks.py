@@ -53,10 +53,10 @@ CLAUSE_END = r"[.;:,(!|]| [-\u2013\u2014] "
 OVER = r"game[ -]*over|no more moves|game (has )?(ended|finished)"
 
 ENOUGH_SUM = 3000
-"""Sum of the tiles at which the grader stops watching a computer player. Each move adds 2.
+"""The grader watches a computer player until its tiles add up to this sum. Each move adds 2.
 
-A random game takes about 700 moves, and hardly ever reaches 1,200. Games of a planning player may
-never end.
+A random game takes about 700 moves, and hardly ever reaches 1,200. A player with a good strategy
+may never lose.
 """
 
 
@@ -68,8 +68,8 @@ class WindowContents:
         texts: Strings on the squares, row by row.
         looks: Descriptions of the squares' appearance, row by row.
         others: Strings outside the squares.
-        fixed: Strings outside the squares at the start of a game, such as titles and rules. Their
-            numbers are replaced by 0.
+        fixed: Strings outside the squares that were already there when the game started, such as
+            titles and rules. Their numbers are replaced by 0.
     """
 
     texts: list[list[str]]
@@ -150,7 +150,7 @@ RULES = get_rules("cits1401")
 
 @cache
 def after(board: Board, direction: Direction) -> Board:
-    """Return the board after an attempted move, which includes the new tile."""
+    """Return the board after an attempted move, including the new tile."""
     game = Game(RULES, board=board)
     game.attempt(direction)
     return game.board
@@ -210,8 +210,8 @@ class WindowDriver:
     def look(self, do: str = "True") -> WindowContents:
         """Run the code `do` and return the contents of the window afterwards.
 
-        The code is an expression. If its value is true, the program has already processed the
-        action, so the same request also reads the window.
+        `do` is an expression whose value tells whether the program has already reacted. If so, the
+        window is read in the same request.
         """
         outcome = self.session.run(f"look() if ({do}) else None", show=False)
         if outcome.error is not None:
@@ -289,9 +289,10 @@ class ObservedMove:
 
     @property
     def new_lines(self) -> list[str]:
-        """Status lines that the move added, or all lines if the status is unchanged.
+        """Status lines that the move added.
 
-        Empty if the move only changed the order of the lines, as may happen in a rolling log.
+        An unchanged status counts as new, because the program may have written the same text again.
+        Lines that have only changed places, for example in a rolling log, are not new.
         """
         before, now = _lines(self.before.status), _lines(self.now.status)
         added = list((Counter(now) - Counter(before)).elements())
@@ -313,13 +314,13 @@ class ObservedGames:
 
     Attributes:
         games: The moves, game by game.
-        faults: For each direction, the failure of a click that made the program crash or hang.
+        faults: Maps each direction in which a click made the program crash or hang to the failure.
             Later games avoid these directions.
         fault: The failure that aborted the last game, or None.
         fixed: Strings displayed at the start of a game.
         misplaced: Numbers that are drawn across the edge of a square at the start of a game.
-        written: Moves on boards that the grader wrote into the program's data structures.
-        written_fault: The failure that ended the moves in `written`, or None.
+        written: Moves on boards that the grader set up by changing the program's data.
+        written_fault: The failure of a move on a board that the grader set up, or None.
     """
 
     games: list[list[ObservedMove]] = field(default_factory=list)
@@ -412,8 +413,9 @@ TURNS = (Direction.LEFT, Direction.UP, Direction.RIGHT, Direction.DOWN)
 def _play_written_boards(driver: WindowDriver, seen: ObservedGames) -> None:
     """Make moves on the boards `PACKED` and `LARGE`, each in four orientations.
 
-    Moves count only after the window has shown an expected board. A direction is used only if the
-    grader's earlier clicks for this direction moved the tiles correctly.
+    The program may not adopt a board set by the grader, so moves are recorded only after the window
+    has shown an expected board. A board is skipped if it needs a direction that the program is
+    known to handle incorrectly.
     """
     for rows in (PACKED, LARGE):
         for turn, way in enumerate(TURNS):
@@ -457,10 +459,10 @@ def _play_to_the_end(driver: WindowDriver, seen: ObservedGames) -> None:
 
 
 def _impossible_direction(driver: WindowDriver, seen: ObservedGames) -> Direction | None:
-    """Return an impossible direction that needs more attempts, or None.
+    """Return an impossible direction that the grader should attempt next, or None.
 
-    A game has up to four attempts per impossible direction. While the expected score is negative,
-    it has up to two.
+    Each direction is attempted at most four times per game, or twice while the expected score is
+    negative.
     """
     board, moves = driver.contents.board, seen.games[-1]
     tried = [move.direction for move in moves if not move.changed]
@@ -470,7 +472,7 @@ def _impossible_direction(driver: WindowDriver, seen: ObservedGames) -> Directio
 
 
 def _rate_room(board: Board) -> tuple[int, int]:
-    """Return a key for `min`, which prefers boards with few empty cells and few moves."""
+    """Return a sort key that puts boards with few empty cells and few moves first."""
     nexts = [after(board, way) for way in board.legal_directions()]
     return len(board.empty_cells()) + sum(len(b.empty_cells()) for b in nexts), len(nexts)
 
@@ -588,7 +590,7 @@ def border_squares_act(session: SubmissionSession) -> None:
 
 
 def _acts(driver: WindowDriver, cell: Cell, goal: Direction, ways: Sequence[Direction]) -> bool:
-    """Play moves until `goal` is legal, then return whether a click on `cell` has an effect."""
+    """Make moves until `goal` is possible; return whether a click on `cell` has an effect."""
     for way in (*ways, *ways):
         if _possible(driver.contents, goal):
             break
@@ -686,7 +688,7 @@ def reports_successes(session: SubmissionSession) -> None:
 
 
 def reports_failures(session: SubmissionSession) -> None:
-    """Check that the status panel reports impossible moves as failed, but no possible moves."""
+    """Check that the status panel reports a failure for impossible moves only."""
     checked = 0
     for move in observed_games(session).moves:
         if move.now.status_matches(OVER):
@@ -730,7 +732,7 @@ def announces_the_end(session: SubmissionSession) -> None:
 
 
 def _check_written_boards(session: SubmissionSession) -> None:
-    """Fail if the game ends at 2048, or on a board that can move in one direction."""
+    """Fail if the game ends at 2048, or while one direction is still possible."""
     seen = observed_games(session)
     if seen.written_fault is not None:
         raise seen.written_fault
@@ -830,8 +832,8 @@ def _checked_start(session: SubmissionSession, contents: WindowContents) -> set[
 def lets_the_computer_play(session: SubmissionSession) -> None:
     """Check that the computer plays to the end, with pauses, and that the end is announced.
 
-    Faults that also occur in a person's game are ignored, because other tasks deduct marks for
-    them. Examples are failed moves, a wrong score, and an end that is not announced.
+    Faults that a human player would also meet, such as a wrong score, already cost marks in other
+    tasks and are ignored here.
     """
     seen = observed_games(session)
     try:
@@ -881,9 +883,9 @@ def _check_the_pauses(driver: WindowDriver) -> list[WindowContents]:
 def _compare_scores(session: SubmissionSession, looks: Sequence[WindowContents]) -> None:
     """Fail if the score does not change with the computer's moves.
 
-    Scores are compared only if some consecutive observations are equal. In this case, the computer
-    makes at most one attempt between two observations. The pauses between attempts may vary, so
-    only half of the attempts have to change the score correctly.
+    Scores are not compared for a fast computer player, which may move several times between two
+    observations. The pauses between moves may vary, so only half of the moves have to change the
+    score correctly.
     """
     lasting = set.intersection(*(set(look.others) for look in looks))
     shown = [possible_scores(set(look.others) - lasting) for look in looks]
@@ -902,8 +904,8 @@ def _compare_scores(session: SubmissionSession, looks: Sequence[WindowContents])
 def possible_scores(texts: Iterable[str]) -> set[int]:
     """Return the numbers in the texts that could be the score.
 
-    A number could be the score if its text contains the word "score" or consists only of the
-    number. If there are no candidates, all numbers in the texts are returned.
+    Texts that contain the word "score" or only a number take precedence. All other texts are
+    searched only if these contain no number.
     """
     return _numbers(_matching(r"score|^\s*-?\d+\s*$", texts)) or _numbers(texts)
 
@@ -918,10 +920,10 @@ def _gain(one: WindowContents, two: WindowContents) -> int:
 
 
 MAX_MORE_LOOKS = 150
-"""Maximum number of further observations, until the computer has chosen every direction."""
+"""Maximum number of observations before the search for a missing direction gives up."""
 
 MIN_CHANCES = 50
-"""The check fails if a direction was possible this often, but was never chosen.
+"""The check fails if the computer could move in a direction this many times, but never did.
 
 The probability that a random player ignores a direction so often is below one in a million.
 """
@@ -970,9 +972,13 @@ class ObservedChoices:
     def avoided_direction(self) -> Direction | None:
         """A direction that a random player should have chosen but never did, or None.
 
-        Players that plan may avoid a direction. A player that never attempts impossible moves is
-        assumed to plan. So is one that always prefers one direction to another, follows a fixed
-        sequence, or avoids two directions.
+        Players with a strategy may avoid a direction deliberately. A player is assumed to have a
+        strategy if it
+
+        - never attempts an impossible move,
+        - always prefers one direction to another,
+        - follows a fixed sequence, or
+        - avoids two directions.
         """
         chosen, chances = self.chosen, self.chances
         if len(chosen) < len(Direction) - 1:
@@ -984,7 +990,10 @@ class ObservedChoices:
 
     @property
     def _takes_turns(self) -> bool:
-        """Whether the last three moves always determine the next move."""
+        """Whether the computer seems to follow a fixed sequence.
+
+        This is the case if the same three moves are always followed by the same fourth move.
+        """
         following: dict[tuple[Direction, ...], set[Direction]] = {}
         for row in zip(*(self.made[first:] for first in range(4)), strict=False):
             ways = tuple(choice.way for choice in row if choice)
@@ -999,7 +1008,7 @@ def _check_its_choices(driver: WindowDriver, looks: Sequence[WindowContents]) ->
     for one, two in pairwise(looks):
         choices.add(one, two)
     changes = sum(one.texts != two.texts for one, two in pairwise(looks))
-    # Short, so that the computer rarely makes two moves between observations.
+    # With a short pause, the computer rarely makes two moves between observations.
     pause = 4000 // changes if changes < len(looks) - 1 else 50
     before = looks[-1]
     for _ in range(MAX_MORE_LOOKS):
@@ -1056,7 +1065,7 @@ def _check_the_end(driver: WindowDriver) -> None:
 
 
 MAX_STILL_HALF_MINUTES = 10
-"""The computer player counts as stuck after this many half-minute steps without a change."""
+"""A computer player counts as stuck after this many half-minutes without a move."""
 
 
 def stops_the_computer(session: SubmissionSession) -> None:
@@ -1065,7 +1074,7 @@ def stops_the_computer(session: SubmissionSession) -> None:
         _stop_the_computer(session)
     except SubmissionCrash:
         if not observed_games(session).faults:
-            raise  # Crashes are ignored only if an earlier click made the program crash or hang.
+            raise  # Crashes after clicks cost marks in other tasks, and are ignored here.
 
 
 def _stop_the_computer(session: SubmissionSession) -> None:

@@ -61,7 +61,7 @@ class Grid:
         Random numbers are drawn in the same order as in the assignment's code, so that seeded games
         are repeatable.
         """
-        # `emptiesSet` may be out of date, but a tile must never be overwritten.
+        # `emptiesSet` may be out of date and contain occupied cells.
         empties = [cell for cell in self.emptiesSet if not self.getCell(cell)]
         if not empties:
             return
@@ -183,7 +183,7 @@ class Game:
 
 
 def _clear_screen() -> None:
-    """Clear the terminal. Does nothing if the output cannot be cleared."""
+    """Clear the screen if the output goes to a terminal that supports it."""
     windows = sys.platform == "win32"
     if sys.stdout.isatty() and (windows or os.environ.get("TERM", "dumb") != "dumb"):
         sys.stdout.flush()

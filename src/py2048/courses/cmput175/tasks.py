@@ -184,8 +184,8 @@ def fills_empty_cells(session: SubmissionSession) -> None:
 def adds_after_changes(session: SubmissionSession) -> None:
     """Check that a move adds a tile only if the move changes the grid.
 
-    The unchanged starter already does this in `Game`, so the check also requires a correct
-    `updateEmptiesSet`.
+    In the starter, `Game` already adds tiles only after changes, so the check also requires a
+    correct `updateEmptiesSet`.
     """
     session.begin()
     rows = [[2, 0, 0, 0], *EMPTY[1:]]
@@ -205,10 +205,10 @@ SPARSE = lists("0 0 0 0 / 0 0 0 4 / 2 0 2 16 / 2 4 4 2")
 
 
 def can_collapse(boards: Iterable[Rows]) -> list[Example]:
-    """Return examples that call `collapsible` on each of the boards and on two more boards.
+    """Return examples that call `collapsible` on boards.
 
-    A method that always returns the same value fails on one of the two additional boards. These
-    boards run last, so that reports prefer a failure that fits the check's title.
+    Two boards with different results are added, so that a method that always returns the same value
+    fails. The given boards are tested first, because they match the check's title.
     """
     return [
         Example("grid.collapsible()", Board.from_rows(rows).can_move(), given=grid_of(rows), rank=n)
@@ -287,7 +287,7 @@ def other_length_examples(seed: str) -> Iterator[Example]:
 
 
 def different(line: list[int]) -> Satisfies:
-    """Return a matcher for `collapseRow` results whose list is not `line`."""
+    """Return a matcher that rejects `collapseRow` results that contain `line` itself."""
     return Satisfies("a different list and a flag", lambda found: line not in (found, found[0]))
 
 
@@ -357,8 +357,8 @@ def collapses(
         drawn: Function that generates the boards from a seed.
         directions: The directions to collapse in.
         ending: Code to append to the call. Its last expression is the result.
-        expected: Function that returns the expected result for a slide. Defaults to the grid after
-            the slide.
+        expected: Function that computes the expected result from a correct slide. By default, the
+            result is the grid after the slide.
     """
     return lambda seed: (
         Example(
@@ -391,8 +391,8 @@ def replace_directions(grid_class: Any, moves: Any, uses: Any) -> None:
 
     Args:
         grid_class: The submission's `Grid`.
-        moves: For each direction, whether its lines are columns, and whether these lines are
-            reversed.
+        moves: Maps each method name to two flags: whether the method collapses columns instead of
+            rows, and whether it reverses them first.
         uses: Function that returns whether a method calls the method under test. Such methods are
             not replaced.
     """
@@ -457,7 +457,7 @@ METHODS = ("createGrid", "setCell", "getCell", "collapseRow", "updateEmptiesSet"
 def all_but(*about: str) -> tuple[str, ...]:
     """Return a patch that replaces every method except `about` with the reference version.
 
-    Methods that call the checked method are kept. Otherwise, two methods that only call each other
+    Callers of the checked method are not replaced. Otherwise, two methods that only call each other
     would both pass.
     """
     names = [name for name in METHODS if name not in about]

@@ -76,7 +76,7 @@ R = TypeVar("R")
 
 
 def _with_aliases(**aliases: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Let a function accept the parameter names that the assignment uses in other places.
+    """Let a function accept alternative parameter names, because the assignment varies them.
 
     With ``_with_aliases(game_board="board")``, the keyword ``game_board`` sets ``board``.
     """
@@ -125,8 +125,7 @@ def put(board: BoardFrame, key: str, number: NumberTile | None, row: int, column
     """Place a tile on a cell and store its position in ``board.numbers`` under `key`.
 
     Returns:
-        Whether the tile was placed. A tile is not placed if the cell is outside the board, or if
-        `number` is None, which `find_number` returns for values above 2048.
+        False if the cell is outside the board or `number` is None, otherwise True.
     """
     if number is None or not (0 <= row < ROWS and 0 <= column < COLUMNS):
         return False
@@ -174,7 +173,7 @@ def move_number(
     negative.
 
     Returns:
-        The result of `move_by_distance`, or False if the tile does not move or does not exist.
+        The result of `move_by_distance`, or False if no tile has moved.
     """
     place = find_position(board, key)
     if place is None:

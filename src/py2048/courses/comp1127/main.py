@@ -32,7 +32,7 @@ DOWN = 2
 RIGHT = 3
 LEFT = 4
 
-# The number of tiles created so far, and the direction that each arrow key stands for
+# The number of tiles created so far, and the direction of each arrow key
 helper = {"count": 0, "Right": RIGHT, "Up": UP, "Left": LEFT, "Down": DOWN}
 
 # The arrow keys, as Tk names them
@@ -106,8 +106,8 @@ def animate_movement(
     The distances are in pixels and never negative.
 
     Returns:
-        Whether the tile may move further. False if it has merged, or for an unknown key or
-        direction.
+        True if the tile may move further. False if the tile has merged, or if the key or the
+        direction is unknown.
     """
     if key not in board.numbers or direction not in steps:
         return False

@@ -22,8 +22,8 @@ UP, DOWN, RIGHT, LEFT = 1, 2, 3, 4
 def restore_given_names() -> None:
     """Undo an example's changes to gui and to the window frame.
 
-    Functions imported with ``from gui import *`` are wrapped, so that they call the current
-    function in gui.
+    Examples replace functions of gui. Names that the program imported with ``from gui import *``
+    are therefore bound to wrappers, which look up the function at each call.
     """
     given = vars(gui).setdefault("_given", {name: vars(gui)[name] for name in gui.__all__})
     vars(gui).update(given)

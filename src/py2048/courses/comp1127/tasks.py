@@ -58,7 +58,7 @@ PUT_PARAMETERS = "key, number, row, column"
 def log(function: str, parameters: str, note: str) -> str:
     """Return code that replaces a function of `gui` with a function that records its calls.
 
-    The assignment uses two names for the board parameter, and the replacement accepts both names.
+    The assignment calls the board parameter `board` or `game_board`, so the function takes both.
     """
     named = "".join(f"{name}=0, " for name in parameters.split(", ") if name)
     takes = f"lambda board=0, {named}game_board=0"
@@ -99,9 +99,9 @@ def grid_code(rows: Rows) -> str:
 
 
 def setup(rows: Rows, *notes: str, tiles: Sequence[tuple[str, int, Cell]] = ()) -> str:
-    """Return code that sets the grid, opens a board with tiles, and then runs `notes`.
+    """Return code that sets up a grid and a board, followed by the lines in `notes`.
 
-    The tiles are given as (key, value, cell). By default, the board shows the tiles of the grid.
+    The tiles are given as (key, value, cell). By default, the grid's tiles are put on the board.
     """
     tiles = tiles or [(key_of((r, c)), rows[r][c], (r, c)) for r, c in tiles_of(rows)]
     puts = [
@@ -140,7 +140,7 @@ FIGURE_3: Rows = [[0, 4, 0, 2], [2, 0, 0, 8], [0, 0, 16, 0], [32, 4, 0, 64]]
 
 
 def empty_slots(seed: str) -> Iterator[Example]:
-    """Yield boards: the assignment's, boards with few or many empty slots, and equal rows."""
+    """Yield examples that call `empty_slots` on fixed and random boards."""
     grids = [FIGURE_2, EMPTY, FULL, *ONE_EMPTY]
     grids += [[[0, 2, 2, 0]] * 2 + [[2, 2, 2, 2]] * 2, [[2, 0, 2, 0]] * 4]
     grids += [random_rows(f"{seed} {number}", (0, 0, 2, 4)) for number in range(8)]
@@ -236,7 +236,7 @@ ONE: Rows = with_tiles({(1, 1): 2})
 
 
 def animate(direction: str, distance: int, code: str, expected: object, step: int = 20) -> Example:
-    """Return an example that animates a tile and compares `code` with `expected`."""
+    """Return an example that animates a tile and then checks the value of `code`."""
     down, right = STEPS[direction]
     moves = "moves = []\n" + log("move_tile", DISTANCES, "moves.append((horizontal, vertical))")
     given = setup(ONE, moves)
@@ -285,7 +285,7 @@ def moves_of(*lines: list[int]) -> list[Example]:
 
 
 def leads_to(after: Rows, rows: Rows, call: str) -> Example:
-    """Return an example in which `call` turns `rows` into `after`, also on the screen."""
+    """Return an example that checks the grid and the tiles after `call`."""
     then = {"main.grid": after, "sorted(board.numbers.values())": tiles_of(after)}
     return Example(call, given=setup(rows), then=then)
 
@@ -507,7 +507,7 @@ def reached_2048(cell: Cell) -> Example:
     return Example("is_game_over(board), ended", answers, given=given)
 
 
-# Other checks include this example, to detect functions that always return False.
+# Added to several checks to detect functions that always return False.
 STUCK_ENDS = Example("is_game_over(board)", True, given=setup(FULL, LOG_END))
 WON_LAST = over_calls((with_tiles({at: 2048}, FULL) for at in ((3, 3), (0, 1))), True, True)
 
@@ -520,17 +520,17 @@ ALIASES = {"random_slot": "random_position", "find_key": "find_identifier"}
 
 
 def all_but(*asked: str) -> str:
-    """Return a patch that replaces all functions of ``main`` except `asked`."""
+    """Return a patch that replaces all functions of ``main`` except those in `asked`."""
     names = [name for name in FUNCTIONS if name not in asked]
     names += [alias for alias, name in ALIASES.items() if name not in asked]
     document = (*FUNCTIONS, "grid", *ALIASES)
-    # A function for one direction may call the function for another, but not in a cycle.
+    # Functions for different directions may call each other, but not in a cycle.
     direction = next((name for name in asked if name.startswith("move_all_")), "")
     return right_versions(main, names, "main", document=document, unless_using=direction)
 
 
 def _problem(number: int, *checks: Check, about: str | None = None) -> Task:
-    """Return a problem whose patches replace all functions except `about`."""
+    """Return problem `number`, whose patches replace all functions except `about`."""
     about = SHEET[str(number)].title.partition("(")[0] if about is None else about
     patch = calling(reset_grid, "main") if about == "grid" else all_but(about)
     return SHEET.task(str(number), *checks, patches=(patch,))
@@ -715,7 +715,7 @@ TASKS = (
         ),
         Check(
             "keys stay unbound if the new number ends the game",
-            # A missing new number fails problem 14, not this check.
+            # A missing new number costs marks only in problem 14, so this check passes without it.
             [key_turn(LAST_GAP, "LEFT", MOVED | {f"sorted(keys) if {COUNT} == 16 else []": []})],
         ),
         about="keyboard_callback",

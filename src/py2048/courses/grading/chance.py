@@ -2,8 +2,8 @@
 
 The test is Wald's sequential probability ratio test, which considers one draw at a time and stops
 as soon as it can decide. The test rejects a correct program with a probability of at most
-`FALSE_ALARM`, regardless of the number of draws. Given enough draws, a program with a fault of the
-tested size passes with a probability of about `MISSED`.
+`FALSE_ALARM`, regardless of the number of draws. With enough draws, a program with a fault of the
+expected size passes with a probability of about `MISSED`.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ class Odds:
     Args:
         fault: Relative deviation from the correct probability, up or down, that the test should
             detect.
-        of: Number of tests in the same check, which share one false alarm rate.
+        of: Number of tests in the check, for a Bonferroni correction of the false alarm rate.
     """
 
     def __init__(self, fault: float = 0.2, of: int = 1) -> None:
         self._limit = math.log(2 * of / FALSE_ALARM)
-        # Log-likelihood ratio for each faulty probability, given relative to the correct one.
+        # Log-likelihood ratio of each alternative; 1.2 means a probability that is 20 % too high.
         self._evidence = {1 - fault: 0.0, 1 + fault: 0.0}
         self.seen = 0
         self.due = 0.0
@@ -71,7 +71,7 @@ def draws_evenly(
 ) -> None:
     """Fail unless repeated evaluations of `code` yield all `values` with equal probability.
 
-    The code `given` runs once before the evaluations.
+    `given` is setup code, which runs once.
     """
     session.begin()
     session.expect(given)

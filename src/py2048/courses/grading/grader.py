@@ -52,9 +52,9 @@ def grade(
 ) -> GradeReport:
     """Grade one submission. Errors in a submission never affect other submissions.
 
-    With the `secret` of a course, random examples depend on the secret and the submission's files.
-    The examples differ between submissions, but not between runs. Without a secret, all submissions
-    get the same examples.
+    Random examples are seeded with the course's `secret` and the submission's files, so they differ
+    between submissions but not between runs. Without a secret, all submissions get the same
+    examples.
 
     A submission that cannot be graded gets a `problem` and no marks. If the grader itself fails,
     the report has a `failure` and counts as ungraded. Tasks not graded within the sandbox's
@@ -173,7 +173,11 @@ def _result(
     failure: CheckFailed | None,
     patched: list[CheckFailed] | None,
 ) -> CheckResult:
-    """Return a check's result. `patched` is None if the check passes with a patch."""
+    """Return a check's result.
+
+    `patched` contains the failures with patches, or is None if the check passed with or without a
+    patch.
+    """
     title = session.grading.translated(check.title)
     if failure is None or patched is None:
         return CheckResult(title, check.weight, passed=True, carried=failure is not None)
@@ -194,15 +198,14 @@ def _cause_of(failure: CheckFailed, exchanged: Mapping[str, str]) -> str:
 def _reportable(check: Check, failure: CheckFailed, patched: list[CheckFailed]) -> CheckFailed:
     """Choose the failure to report for a check that fails both with and without patches.
 
-    A patch replaces functions of other tasks with correct ones. If the program still fails, the
-    code for the checked task is wrong. If it fails only without patches, another task's code may be
-    the cause. If the check fails in the same way with and without patches, the failure is reported
-    unchanged.
+    A patch replaces the functions of other tasks with correct ones. If the check still fails, the
+    fault lies in the code for the checked task, so the failure with the patch is reported. If both
+    failures are the same, the one without a patch is reported.
 
     A patched program can read the reference solution's code, and can return, print or raise parts
     of this code. To keep the solution secret, reports of patched runs contain only the grader's own
-    texts. If a check has a `run` function, its examples
-    may contain values that the submission returned, so the report omits the examples.
+    texts. The examples of a check with a `run` function may contain values that the submission
+    returned, so they are omitted.
     """
     own = next((other for other in patched if not isinstance(other, PatchFailed)), failure)
     if str(failure) in map(str, [own, *patched]):
@@ -216,8 +219,8 @@ def run_check(check: Check, session: SubmissionSession, patch: str = "") -> Chec
     """Run a check, and return the failure, or None if the check passes.
 
     If a call does not end, the check is repeated while no other check runs, so that students lose
-    no marks because of a busy machine. A function that still does not return is not called in the
-    task's other checks.
+    no marks because of a busy machine. A function that hangs both times is not called by the task's
+    other checks.
     """
     failure: CheckFailed | None = None
     for alone in (False, True):
@@ -247,7 +250,7 @@ def _run_once(check: Check, session: SubmissionSession) -> CheckFailed | None:
 
 
 def digest_of(submission: Submission) -> bytes:
-    """Return a digest of a submission's file names and contents, or "" if a file is unreadable."""
+    """Return a digest of the file names and contents, or b"" if a file is unreadable."""
     hasher = hashlib.sha256()
     try:
         for path in submission.files:
@@ -268,8 +271,8 @@ def seed_of(submission: Submission, secret: str) -> str:
 def result_key(submission: Submission, grading: Grading, secret: str = "") -> str:
     """Return the cache key of a result, or "" if a file is unreadable.
 
-    The key depends on the files, the name, the secret, the course, its tasks, and the version of
-    the grader.
+    The key changes with the submission's files and name, the secret, the course and its tasks, and
+    the version of the grader.
     """
     digest = digest_of(submission)
     if not digest:
@@ -302,7 +305,7 @@ class ResultsFile:
             if path is not None and path.exists():
                 lines = path.read_bytes().split(b"\n")[:-1]
         for line in lines:
-            with suppress(ValueError):  # A line is incomplete if the run was killed.
+            with suppress(ValueError):  # A killed run leaves an incomplete line.
                 reports.append(GradeReport.from_json(line))
         if any(lines) and not reports:
             raise CourseError(f"{str(path)!r} is not a results file (line 1): choose another file")

@@ -12,9 +12,9 @@ solution::
     change = "while len(new) < len(lst): → while (len(new) != len(lst)):"
     reason = "new is never longer than lst"
 
-`change` is a text from the mutant's line in the report. It must match exactly one mutant, or
-`times` mutants if this number is given. Without `change`, all mutants of the function or class are
-exempt. This is useful for functions that students receive.
+`change` is copied from the mutant's line in the report. An entry must match exactly `times`
+mutants, or one by default. Without `change`, an entry exempts a whole function or class, such as
+code handed out to students.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ def _changes(node: ast.AST) -> Iterator[Change]:  # noqa: C901 - a case for each
 
 
 def _clamped(node: ast.stmt, target: ast.expr, sum_: ast.BinOp) -> Change:
-    """Clamp an assigned sum to at most 2048, or an assigned difference to at least 0."""
+    """Return a mutation that caps a sum at 2048, or keeps a difference from going below 0."""
     name, bound = ("max", 0) if isinstance(sum_.op, ast.Sub) else ("min", LARGE_VALUES[-1])
     clamped = ast.Call(ast.Name(name), [ast.Constant(bound), sum_], [])
     return "clamp", node, ast.Assign([target], clamped, lineno=node.lineno)
@@ -274,7 +274,7 @@ def solutions_in(folder: Path) -> list[Path]:
 
 
 def solution_in(folder: Path) -> Path:
-    """Return the solution that has a file of exempt mutants, or else the first solution."""
+    """Return the first solution, preferring those with a file of exempt mutants."""
     return min(solutions_in(folder), key=lambda path: not path.with_suffix(".toml").exists())
 
 
@@ -295,8 +295,7 @@ def check_mutants(
 ) -> Iterator[tuple[Mutant, bool, list[str]]]:
     """Grade the mutants of a solution in parallel, and yield the results in order.
 
-    A result consists of the mutant, whether it was detected, and the ids of the unrelated tasks in
-    which it loses marks.
+    Each result is (mutant, whether it was detected, ids of unrelated tasks that lost marks).
 
     Raises:
         CourseError: If the solution itself loses marks.
@@ -317,7 +316,7 @@ def check_mutants(
 def _grade_mutant(
     solution: Path, mutant: Mutant | None, grading: Grading, sandbox: SandboxConfig, own: set[str]
 ) -> tuple[bool, list[str]]:
-    """Return whether one of the `own` tasks loses marks, and which other tasks do.
+    """Return whether a task in `own` loses marks, and the ids of others that lose marks.
 
     If there is no mutant, the solution itself is graded.
     """

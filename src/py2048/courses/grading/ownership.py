@@ -44,8 +44,8 @@ def units(tree: ast.Module) -> Iterator[tuple[str, ast.stmt]]:
 def patched_functions(patch: str) -> frozenset[tuple[str, str]]:
     """Return the functions that a patch replaces, as (module or class, name).
 
-    A patch either sets functions as attributes, or calls a function that does so. In the second
-    case, the names may be among the arguments of the call.
+    Patches replace functions by assigning to attributes. Some patches define a function for this,
+    and pass it the names of the functions to replace.
     """
     tree = ast.parse(patch)
     stored: dict[str, set[str]] = {}
@@ -73,7 +73,7 @@ def _last_name(node: ast.AST) -> str:
 
 
 def _names_used(solution: Path) -> tuple[dict[str, set[str]], set[str]]:
-    """Return the names used by each unit of a solution, and the set of its functions."""
+    """Map each part of a solution to the names it uses; also return the solution's functions."""
     uses: dict[str, set[str]] = defaultdict(set)
     functions = set()
     for path in files_of_solution(solution):
@@ -86,8 +86,8 @@ def _names_used(solution: Path) -> tuple[dict[str, set[str]], set[str]]:
 def owners(grading: Grading, solution: Path) -> dict[str, set[str]]:
     """Map each function, method or statement of a solution to the ids of its tasks.
 
-    Statements outside of functions belong to all tasks, as do functions whose task is unknown. A
-    check without patches tests the functions that are named in its examples.
+    Statements outside of functions belong to all tasks, as do functions whose task is unknown. The
+    functions named in the examples of a check without patches belong to the check's task.
     """
     uses, functions = _names_used(solution)
     checks = []

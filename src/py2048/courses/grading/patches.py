@@ -36,7 +36,7 @@ _ENGINE = "\n".join(
 )
 
 
-# `_uses` and `_install` run inside the submission's process.
+# The next two functions run inside the submission's process.
 
 
 def _uses(name: str, known: Any) -> Any:
@@ -55,7 +55,7 @@ def _uses(name: str, known: Any) -> Any:
 
 
 def _install(place: Any, module: Any, define: Any, names: Any, unless_using: str) -> None:
-    """Install correct functions in a class or module, and in its dictionaries."""
+    """Replace functions in a class or module, and in the module's dictionaries."""
 
     class Names(dict):  # type: ignore[type-arg]
         def __missing__(self, name: str) -> Any:
@@ -93,9 +93,10 @@ def right_versions(
         names: Functions to replace.
         module: Name of the submission's module.
         place: Class whose methods are replaced, or an empty string for module functions.
-        document: Names that reference functions look up in the submission, not in the solution.
-        unless_using: Functions that use this function, directly or indirectly, are not replaced.
-            Otherwise, two wrong functions that only call each other would both pass.
+        document: Names defined by the assignment. Reference functions use the submission's
+            definitions of these names, unless they are replaced.
+        unless_using: Function whose direct and indirect callers are not replaced. Otherwise, two
+            wrong functions that only call each other would both pass.
     """
     definitions = _definitions(solution)
     kind = place.rpartition(".")[2]
@@ -113,7 +114,7 @@ def compiled(patch: str) -> CodeType:
 
 @functools.cache
 def _definitions(solution: ModuleType) -> dict[str, ast.stmt]:
-    """Return the definition of each name in a solution and in the copied modules."""
+    """Map names defined in a solution or copied from py2048 to their definitions."""
     tree = _Minifier().visit(ast.parse(f"{_ENGINE}\n{inspect.getsource(solution)}"))
     return {name: statement for statement in tree.body for name in _defined_by(statement)}
 
@@ -132,9 +133,9 @@ class _Minifier(ast.NodeTransformer):
         return node
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:
-        """Remove a variable's annotation.
+        """Remove a variable's annotation, or replace it with None if there is no value.
 
-        Without a value, the annotation is set to None, because fields of named tuples need one.
+        The fields of a named tuple have no value and need an annotation.
         """
         if node.value is not None:
             return ast.Assign([node.target], node.value, lineno=node.lineno)
@@ -163,7 +164,10 @@ def _defined_by(statement: ast.stmt) -> Iterator[str]:
 def _definer(
     definitions: Mapping[str, ast.stmt], names: Collection[str], theirs: Collection[str]
 ) -> ast.FunctionDef:
-    """Return a function that defines `names` and their dependencies as globals, except `theirs`."""
+    """Return a function that defines `names` and their dependencies as globals.
+
+    Names in `theirs` are left out, because the submission defines them itself.
+    """
     found: dict[str, ast.stmt] = {}
     left = [*names]
     while left:
@@ -194,7 +198,7 @@ def calling(
     result: str = "",
     using: Sequence[Callable[..., object]] = (),
 ) -> str:
-    """Return code that defines the helpers in `using`, then defines and calls a function.
+    """Return code that defines a function and its helpers, and calls the function.
 
     The code runs in the submission's process, so the function can use only names that are defined
     there. The arguments are source code. Annotations and docstrings are removed.

@@ -53,7 +53,7 @@ class CheckResult:
 
     @property
     def boards(self) -> Boards | None:
-        """Boards of the example, if it contains boards (see `boards_of`)."""
+        """Boards in the failing example (see `boards_of`), or None."""
         return None if self.passed else boards_of(self.example, self.expected, self.actual)
 
     @property
@@ -160,7 +160,7 @@ class GradeReport:
 
     @property
     def score(self) -> float | int | None:
-        """Total marks earned as a number; None if the grader failed or a task is undecided."""
+        """Total marks earned, or None if the grader failed or ran out of time."""
         return None if self.failure or self.undecided else number(self.earned)
 
     @property

@@ -286,9 +286,9 @@ def library_paths(*, trusted: bool) -> tuple[str, ...]:
 
 
 def copies_of_py2048(libraries: Sequence[str] = ()) -> list[Path]:
-    """Return all installed copies of py2048.
+    """Return the folders of all installed copies of py2048.
 
-    The sandbox hides these copies because they contain solutions.
+    The sandbox hides them from submissions, because py2048 contains solutions.
     """
     places = {PACKAGE_ROOT, *map(Path, libraries)}
     for prefix in (sys.prefix, sys.base_prefix, sys.base_exec_prefix, "/usr", "/usr/local"):
@@ -415,7 +415,7 @@ class Display:
     Attributes:
         name: Value for ``DISPLAY``.
         authority: File with the key.
-        sockets: Folder to mount as ``/tmp/.X11-unix`` in a sandbox with a root folder of its own.
+        sockets: Folder that bubblewrap mounts as ``/tmp/.X11-unix``.
     """
 
     def __init__(self, protection: Protection, user: int | None, timeout_s: float) -> None:

@@ -1,11 +1,11 @@
 """Run a submission: its processes, the code that they run, and the expected results.
 
-Every check starts in the same state: a process that has not loaded the program forks, and the fork
-loads the program.
+Every check loads the program in a new fork of a clean process, so that all checks start in the same
+state.
 
-A call may use as much CPU time as its check allows, and it must not sleep for long. The process
-measures CPU time and sleep itself (see ``agent/host.py``), so the machine's load costs no marks.
-The grader's own wall-clock limits grow with the load. The wall-clock limit of a call is
+A call may use as much CPU time as its check allows, and it must not sleep for long. CPU time and
+sleep are measured in the submission's process (see ``agent/host.py``), so a busy machine costs no
+marks. The grader's own wall-clock limits grow with the load. The wall-clock limit of a call is
 `WAIT_FACTOR` times its CPU time limit. Only processes that disable their own timers can reach this
 limit. When the whole submission reaches its limit (see `SandboxConfig`), the remaining tasks stay
 undecided.
@@ -65,13 +65,13 @@ from py2048.courses.grading.tasks import (
 )
 
 WAIT_FACTOR = 10  # Wall-clock limit of a call, relative to its CPU time limit.
-GRACE_S = CALL_S / 2  # Additional time for a reply after the process's own alarm.
-LOADING_FACTOR = 4  # Loading may take this many call limits, because importing NumPy is slow.
+GRACE_S = CALL_S / 2  # Additional wall-clock time for the reply to a request.
+LOADING_FACTOR = 4  # Loading may take longer than a call, because importing NumPy is slow.
 MAX_STUCK_STATEMENTS = 5  # Maximum number of statements that may time out during loading.
 MAX_LINE_CHARACTERS = 120
 CALLED = re.compile(r"\b(\w+)\(")  # Without \b, long words would take quadratic time.
-MAX_SHOWN_LINES = 24  # Enough for an example that builds a board tile by tile.
-# Lines with these prefixes continue the block above them.
+MAX_SHOWN_LINES = 24  # enough for code that builds a board tile by tile
+# Prefixes of unindented lines that continue a block, such as an else clause.
 CONTINUATIONS = ("elif ", "else:", "except", "finally:", ")", "]", "}")
 
 
@@ -99,8 +99,8 @@ def load_factor() -> float:
 class Runner:
     """Starts, forks and ends the process of a submission and its virtual display.
 
-    The first process never loads the program. It is forked for each check, and the fork loads the
-    program. If a fork changes files, or the process dies, a new process is started.
+    Each check runs in a fork of a process that never loads the program itself. This process is
+    replaced if it dies or a fork changes files.
     """
 
     def __init__(self, submission: PreparedSubmission, sandbox: SandboxConfig) -> None:
@@ -121,14 +121,14 @@ class Runner:
 
     @contextmanager
     def turn(self, *, alone: bool) -> Iterator[None]:
-        """Wait until a check may run; the wait does not count as the submission's time."""
+        """Wait until a check may run, and extend the submission's deadline by the wait."""
         began = time.monotonic()
         with self.sandbox.turns.take(alone=alone):
             self._deadline += time.monotonic() - began
             yield
 
     def begin(self, *, loaded: bool = True) -> None:
-        """Fork a clean process. With `loaded`, the process forks after it has imported the program.
+        """Fork a clean process and load the program, or only fork if `loaded` is false.
 
         Raises:
             ProcessDied: If the program cannot be loaded.
@@ -158,7 +158,7 @@ class Runner:
         return self.ask({"op": "load", **how}, MAX_STUCK_STATEMENTS)
 
     def ask(self, request: Request, calls: int = 1) -> ProcessReport:
-        """Send a request; allow time for `calls` slow calls of the student's functions.
+        """Send a request, with a time limit that allows `calls` slow calls of student functions.
 
         Raises:
             ProcessDied: If no process is running, or the process dies.
@@ -238,7 +238,7 @@ class Runner:
                 remove_tree(process.folders.scratch)
 
     def reset(self) -> None:
-        """End all processes that may contain the submission's data. The next one starts clean."""
+        """End the submission's process and display, so that the next process starts clean."""
         self.close()
         if self._display is not None:
             self._display.close()
@@ -294,8 +294,8 @@ class SubmissionSession:
         self.seconds = grading.seconds
         self.reference_patch = ""
         self.shown: list[str] = []
-        self._loaded_patch = ""  # Reference patch that has run in these processes.
-        # Functions that did not return in this task's checks, by reference patch.
+        self._loaded_patch = ""  # the patch that these processes have run
+        # Functions that never returned, by reference patch; cleared for each task.
         self._spent: defaultdict[str, set[str]] = defaultdict(set)
         self.overran: set[str] = set()  # functions that did not return in this check
         self.is_repeated = False
@@ -313,7 +313,7 @@ class SubmissionSession:
         self._spent.clear()
 
     def refuse_endless(self) -> None:
-        """Refuse to call functions again that did not return, for this task and patch."""
+        """Stop calling functions that did not return, until the task or the patch changes."""
         self._spent[self.reference_patch] |= self.overran - {""}
 
     def start_check(
@@ -321,10 +321,10 @@ class SubmissionSession:
     ) -> None:
         """Begin a check in a clean process. The process first runs `reference_patch`, if given.
 
-        Each call may take `seconds`. `is_repeated` marks the last attempt at a check.
+        Each call may take `seconds`. `is_repeated` is true for the second and last attempt.
 
-        A patch could leak into other checks through forked memory, files or the display. Processes
-        that ran another patch are therefore ended, unless the program is trusted.
+        Code of a patch could leak into other checks through forked memory, files or the display, so
+        processes that have run another patch are ended, unless the program is trusted.
         """
         self.seconds = seconds or self.grading.seconds
         self.overran, self.is_repeated = set(), is_repeated
@@ -521,8 +521,8 @@ def _printed(text: object) -> str:
 def load_program(session: SubmissionSession) -> None:
     """Load the program. If a statement does not end or the process dies, load the program again.
 
-    The second attempt waits until no other check runs. If the process dies again, the third attempt
-    loads the program in quiet mode.
+    The second attempt waits until no other check runs. The third attempt runs only imports,
+    definitions and assignments (quiet mode).
 
     Raises:
         Unreadable: If the program cannot be loaded at all.

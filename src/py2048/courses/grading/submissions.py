@@ -1,11 +1,10 @@
 """Find and read submissions, given as a file, a folder, a ZIP, or a folder of a whole class.
 
-A folder is a single submission if it contains the course's program, or one program under another
-name together with files that belong to it. In other folders, each folder, Python file and ZIP is a
-submission, and folders with several submissions are searched recursively. Files that Canvas or
-Moodle attribute to the same student form one submission. Submissions keep their names from the
-download. ZIP files are untrusted: paths must stay inside the folder, and the unpacked size is
-limited.
+A folder is a single submission if it contains the course's program. The program may have another
+name if the folder also contains files that belong to it. In all other folders, each subfolder,
+Python file and ZIP is a submission, and nested class folders are searched recursively. Files that
+Canvas or Moodle attribute to the same student form one submission. ZIP files are untrusted: paths
+must stay inside the folder, and the unpacked size is limited.
 
 Notebooks, text that was typed into Moodle, and programs named ``.py.txt`` are converted to Python
 files.
@@ -46,7 +45,7 @@ from py2048.courses.grading.tasks import Grading, printable
 MAX_ARCHIVE_BYTES, MAX_ARCHIVE_FILES = 256 << 20, 20_000
 MAX_BYTES, MAX_FILES = 64 << 20, 2000  # Limits per submission.
 MAX_DEPTH = 4  # Maximum nesting of ZIPs.
-MAX_CHARACTERS = 200_000  # Longer programs are not tested for Python 2.
+MAX_CHARACTERS = 200_000  # Longer programs are not searched for Python 2 code.
 MAX_LISTED = 4
 IGNORED_NAMES = {"__pycache__", "__MACOSX", ".git", ".idea", ".vscode", ".venv", "venv"}
 ADVICE = "--from-python2 converts it before it is graded"
@@ -143,7 +142,7 @@ class PreparedSubmission:
         skip: Line numbers of the statements to skip.
         notes: Remarks for the student about how the submission was read.
         advice: Advice for the student if the program cannot be loaded.
-        exchanged: Descriptions of the functions whose parameters are swapped.
+        exchanged: Describes each function whose parameters are swapped, by name.
     """
 
     folder: Path
@@ -215,7 +214,7 @@ def variant_for(text: str, grading: Grading) -> Grading:
 def defined_share(text: str, grading: Grading) -> float:
     """Return the share of the expected names that a program defines.
 
-    If the course expects no names, return 1 for a program that opens a window, and 0 otherwise.
+    In a course without expected names, the share is 1 for programs that open a window, otherwise 0.
     """
     if not grading.expects:
         return float(bool(WINDOW.search(text)))
@@ -279,7 +278,7 @@ def names_in_use(sources: Iterable[Path]) -> set[str]:
 def score_of(path: Path, grading: Grading, in_use: Container[str]) -> tuple[int, int, int, int]:
     """Return a key for `max`, which finds the file that is most likely the program.
 
-    A file's contents count first, then its name and its depth. Names that are imported from local
+    Files are compared by their contents, then by name and depth. Names that are imported from local
     files count as defined.
     """
     named = path.name.lower() in {name.lower() for name in grading.files}
@@ -300,9 +299,8 @@ def _defined_by_variant(text: str, grading: Grading) -> int:
 def _main_score(path: Path, in_use: Container[str], *, named: bool) -> int:
     """Return a score for choosing the main file in courses without required functions.
 
-    Possible main files score at least 2. A file that is neither imported nor a test is possible. It
-    scores more if it has the course's file name or opens a window. An imported file is possible
-    only if it has the course's file name and opens its window when run.
+    A file with a score below 2 is never the main file. The course's file name and code that opens a
+    window raise the score. Test files and files imported by others qualify only with both.
     """
     opens = _opens_window(path)
     if path.stem not in in_use and not _is_test(path):
@@ -783,7 +781,7 @@ class Collector:
     def inside(self, folder: Path, name: str, above: str, depth: int) -> Iterator[Submission]:
         """Yield the submissions in a folder.
 
-        All names begin with the folder's path within the class folder, `above + name`.
+        A submission's name begins with `above + name`, the folder's path within the class folder.
         """
         folder = _descend(folder)
         if self._is_one(folder):

@@ -76,8 +76,8 @@ class Example:
     Attributes:
         code: Python statements. If the last line is an expression, its value is compared with
             `expected`.
-        expected: Required value or a matcher. By default, the check passes for any
-            value, and fails if `code` raises an exception.
+        expected: Required value or a matcher. By default, any value is accepted, but `code` must
+            not raise an exception.
         given: Statements run before `code`.
         prints: Exact text that `code` must print, or None to accept any text.
         then: Expressions to evaluate afterwards, with their required values.
@@ -159,7 +159,7 @@ class Task:
         return self.reference_patches if own is None else own
 
     def earned(self, passed: Sequence[bool]) -> Fraction:
-        """Return the marks earned by the checks that `passed`, given in the order of `checks`."""
+        """Return the marks earned. `passed` contains one flag per check."""
         total = sum(check.weight for check in self.checks)
         share = sum(check.weight for check, good in zip(self.checks, passed, strict=True) if good)
         return Fraction(self.marks) * share / total
@@ -182,7 +182,7 @@ class Sheet(dict[str, Task]):
         raise CourseError(f"{self.path}: {wanted} is missing: add it, or use a task from: {known}")
 
     def task(self, id: str, *checks: Check, patches: tuple[str, ...] = ()) -> Task:
-        """Return a task of the sheet, completed with checks and reference patches."""
+        """Return the task `id` with the given checks and reference patches."""
         return replace(self[id], checks=checks, reference_patches=patches)
 
 
@@ -233,14 +233,14 @@ class Grading:
         files: Accepted file names, beginning with the name in the assignment.
         expects: Names that the program must define. Among several files, the one that defines the
             most of these names is graded.
-        given_files: Files that students receive, which replace the submission's copies.
+        given_files: Files handed out to students. A submission's copies of them are ignored.
         gui: Whether to provide a virtual display and a simulated user, `screen`.
         libraries: Packages that programs may import in addition to the standard library.
         prelude: Code run before every example.
         opening: Line that a student types instead of the prelude, with ``{module}`` for the
             student's file. Empty if examples are not Python.
-        variants: Versions of this grading for programs in other languages. The grader picks the
-            variant whose `expects` contains the most names that the program defines.
+        variants: Versions of this grading for programs in other languages. The grader chooses the
+            language in which a program defines most of the expected names.
         remarks: Function that returns additional remarks for the student on a program's text.
         seconds: Default limit of the CPU time for each call.
         not_graded: Description of the assignment's marks that are not graded automatically.

@@ -1,7 +1,7 @@
 """Recognise well-known mistakes from the boards in a failed check.
 
-Boards are parsed from the strings in the report. The diagnosis needs no code from the course, and
-uses only information that students also see.
+Boards are parsed from the text of the report, so a diagnosis uses only information that students
+also see.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from py2048.courses.grading.boards import new_tiles
 
 ROW = r"\[\s*\d+(?:,\s*\d+)+\s*\]"
 BOARD = re.compile(rf"\[\s*{ROW}(?:,\s*{ROW})*\s*\]|{ROW}")
-# In examples of the IST course, this call puts a tile on the board `b`.
+# Examples of the IST course contain this call, which puts a tile on the board `b`.
 TILE_CALL = re.compile(r"\(b, \w+\((\d), (\d)\), (\d+)\)")
 CELL = re.compile(r"\d+")
 MAX_CAUSES = 2

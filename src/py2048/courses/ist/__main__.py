@@ -11,7 +11,7 @@ from py2048.courses.windows import run
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Play a game and return the exit status. The end of input ends the game."""
+    """Play until the game or the input ends, and return the exit status."""
     OneLineParser("python -m py2048.courses.ist", description=__doc__).parse_args(arguments)
     return run(game_2048)
 

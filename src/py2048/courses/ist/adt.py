@@ -5,7 +5,7 @@ Internal representation
     coordinate: the tuple ``(row, column)`` of two integers from 1 to 4.
     board: an instance of the private class `_Board` with two attributes: `rows`, a tuple of four
         tuples of four integers from top to bottom, 0 for an empty position, and `score`, an
-        integer. Modifiers assign a new value to `rows`, so a board and its copy may share tuples.
+        integer. Modifiers assign new tuples to `rows`, so a board and its copy can share tuples.
 
 Only the functions under "Coordinate" and "Board" access the representation of their type. All other
 code, including `game_2048`, uses both types only through these functions. Every invalid argument
@@ -91,8 +91,8 @@ class _Board:
 def create_board(_ignored: object = None) -> _Board:
     """Return an empty board with score 0.
 
-    The parameter is ignored. The assignment's example passes an argument, but the assignment's
-    signature has no parameter.
+    The parameter is ignored. The assignment defines no parameter, but passes an argument in an
+    example.
     """
     return _Board(((0,) * _SIZE,) * _SIZE, 0)
 

@@ -107,8 +107,8 @@ BOARD = _right(*(name for name in _DOCUMENT if "board" in name))
 REQUEST_MOVE = _right("request_move")
 
 # The next functions run in the submission's process, in which `module` is the student's module.
-# They do not know how the student represents boards, so they implement each replacement with the
-# student's other operations.
+# The student may represent boards in any way, so each replacement uses the student's other
+# operations.
 
 
 def other_coordinates(module: Any) -> None:
@@ -167,7 +167,7 @@ def fix_modifiers(module: Any, names: Any) -> None:
 
 
 def add_points_by_merging(module: Any) -> None:
-    """Make `board_update_score` earn the points by merging two tiles."""
+    """Replace `board_update_score` with a function that earns the points by a merge."""
 
     def board_update_score(b: Any, v: int) -> Any:
         first, second = module.create_coordinate(1, 1), module.create_coordinate(1, 2)
@@ -281,7 +281,7 @@ def _made(row: int, column: int) -> str:
 
 
 def _accessor(name: str, index: int) -> Check:
-    """Check that `name` returns the right number, and that comparisons use both numbers."""
+    """Check that `name` returns the right number, and that `==` compares rows and columns."""
     another = (4, 3) if index else (2, 4)
     return Check(
         f"{name} returns the number that the coordinate was created with",
@@ -365,7 +365,7 @@ def _boards(seed: str) -> Iterator[Rows]:
 
 
 def _reductions(seed: str, result: str, score: int = 0) -> Iterator[Example]:
-    """Yield examples that move all boards in all directions and check `result` afterwards."""
+    """Yield an example for each board and direction, which checks `result` after the move."""
     for rows in _boards(seed):
         for letter, direction in DIRECTIONS.items():
             slide = Board.from_rows(rows).slide(direction)
@@ -591,7 +591,7 @@ class ObservedGame(NamedTuple):
         letters: The typed moves. Move `i` was typed between the boards `i` and `i + 1`.
         ended: Whether the game ended without asking for another move.
         final_boards: How many boards the game printed after its last move.
-        setting: Comment for the report on special conditions of the game, or an empty string.
+        setting: Comment in the report about how this game differs from a normal one, or "".
         unexpected_question: Text for the report if the game asked an unexpected question.
     """
 
@@ -604,7 +604,7 @@ class ObservedGame(NamedTuple):
     unexpected_question: str = ""
 
     def turns(self) -> Iterator[tuple[PrintedBoard, str, PrintedBoard]]:
-        """Yield each move, between the boards that were printed before and after the move."""
+        """Yield (board before, move, board after) for each move."""
         yield from zip(self.scenes, self.letters, self.scenes[1:], strict=False)
 
 
@@ -640,7 +640,7 @@ def play(
 
 
 def _other_question(session: SubmissionSession, parts: Sequence[str]) -> str:
-    """Return a message that quotes the game's last unexpected question."""
+    """Return a message that quotes an unexpected question of the game."""
     known = session.words(f"{_BOARD}|{REFUSAL}")
     rests = (re.sub(known, "", part).strip() for part in parts)
     asked = [rest.splitlines()[-1] for rest in rests if rest]
@@ -744,8 +744,7 @@ def _nothing_moved(session: SubmissionSession) -> None:
 def _spawns(session: SubmissionSession) -> None:
     """Check that games start with two tiles, and that new tiles have random values and cells.
 
-    The test counts how often tiles appear on each cell of the board, and on the first and the last
-    empty cell.
+    Tiles are counted on each cell of the board, and also on the first and the last empty cell.
     """
     four = Odds(of=2)
     places: list[object] = [*_CELLS, "first", "last"]
@@ -822,7 +821,7 @@ def _continues_after_2048(session: SubmissionSession) -> None:
 
 
 def _keeps_types_abstract(session: SubmissionSession) -> None:
-    """Check that games work after changing how coordinates and boards are represented."""
+    """Check that the game still works with other representations of coordinates and boards."""
     seed = session.seed_for(5)
     session.run(OTHER_COORDINATE + BOARD)
     session.begin()

@@ -47,7 +47,7 @@ FIXED = [
     *([line] * len(line) for line in OTHER_LINES),
     *map(checkered, (2, 3), (2, 3)),
 ]
-"""Boards with a single line of numbers, boards with equal lines, and boards without moves."""
+"""Boards that are empty except for one line, boards of equal lines, and boards without moves."""
 
 
 def game_code(rows: Rows) -> str:
@@ -116,7 +116,7 @@ def adds_2_or_4(session: SubmissionSession) -> None:
     draws_evenly(session, "add()", after, f"{create}\n{lay}\n{add}")
 
 
-# A method that does nothing fails, because the second board is not full.
+# One full board, and one with an empty cell, so that a method that does nothing fails.
 FULL_STAYS = tuple(
     Example("game.add_num()", given=game_code(rows), then={COUNT: 4})
     for rows in ([[2, 4], [8, 16]], [[2, 4], [8, 0]])
@@ -331,7 +331,7 @@ def load_controller(type_line: Any, names: dict[str, Any], typed: list[str]) -> 
 def construct_controller(type_line: Any, module: Any, n: int) -> None:
     """Create a controller with an N by N board.
 
-    The size may be an argument of the constructor, or a constant of the module with any name.
+    The program may take N as an argument of the constructor, or from a module constant of any name.
     """
     import inspect
 
@@ -361,7 +361,7 @@ def give_size(screen: Any, n: int) -> str:
 
 
 def window_opener(screen: Any, typed: list[str]) -> Any:
-    """Return a function that opens the student's window and logs the code in `typed`."""
+    """Return a function that opens the student's window and appends its code to `typed`."""
     names: dict[str, Any] = {}
 
     def type_line(line: str) -> None:
@@ -408,7 +408,7 @@ SHOWN = "[[str(cell['number'].cget('text')) for cell in row] for row in made.cel
 
 
 def open_student_window(session: SubmissionSession, n: int = 4) -> None:
-    """Open the window in a new process, and log the lines that a student would type."""
+    """Open the window in a new process, and record the lines that a student would type."""
     session.fresh()
     session.begin()
     session.run(OPEN, show=False)
@@ -438,10 +438,7 @@ def press(session: SubmissionSession, key: str) -> None:
 
 
 def expect_text(session: SubmissionSession, text: str, *, shown: bool = True) -> None:
-    """Fail if no text in the window contains `text`.
-
-    With `shown=False`, fail if any text contains `text`.
-    """
+    """Fail unless the window shows `text` or, with `shown=False`, does not show it."""
     found = session.value("screen.texts()", show=False)
     if any(text.lower() in one.lower() for one in found) is not shown:
         session.fail(f"{'' if shown else 'no '}{text!r} in the window", str(found))

@@ -1,12 +1,13 @@
 """Find similar programs by the statements they share.
 
-Each program is reduced to a set of parts: its statements, and each statement paired with the block
-around it. In each part, words and operators are sorted, and placeholders replace literals and the
-program's own names. Disguises such as renamed, reordered, split or merged functions and dead
-statements hardly change this set. The similarity of two programs is the percentage of the smaller
-set's parts that are also in the larger set. ``tests/courses/test_alike.py`` measures how well this
-similarity separates disguised copies from independent programs. Winnowing, copydetect and rapidfuzz
-separate them less well.
+Each program is reduced to a set of parts: its statements, and each statement paired with the
+enclosing block. Within a part, the tokens are sorted, and placeholders stand for literals and the
+program's own names. A copy therefore stays recognisable if its author renames, reorders or splits
+functions, or adds dead code.
+
+The similarity of two programs is the percentage of the smaller set's parts that are also in the
+larger set. ``tests/courses/test_alike.py`` measures how well it separates disguised copies from
+independent programs. Winnowing, copydetect and rapidfuzz performed worse.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ class Program:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two similar programs. Parts in `common` also occur in many other programs."""
+    """Two similar programs. `common` contains the code that many students share."""
 
     one: Program
     other: Program
@@ -109,7 +110,7 @@ def parse(text: str) -> ast.Module:
 
 
 def parts_of(text: str) -> dict[str, set[int]]:
-    """Return a program's parts, each with its line numbers."""
+    """Split a program into parts for comparison; return their line numbers by part."""
     tree = parse(text)
     nodes = [node for node in ast.walk(tree) if isinstance(getattr(node, "ctx", None), ast.Store)]
     own = {getattr(node, "attr", getattr(node, "id", "")) for node in nodes}
@@ -130,7 +131,7 @@ def parts_of(text: str) -> dict[str, set[int]]:
 
 
 def _words(node: ast.AST, own: set[str]) -> str:
-    """Return a statement's normalised, sorted words, without those of its block."""
+    """Return the normalised, sorted words of a statement, excluding nested statements."""
     alone = copy(node)
     for name, value in ast.iter_fields(node):
         if isinstance(value, list) and any(isinstance(each, BLOCKS) for each in value):
@@ -150,7 +151,7 @@ def _words(node: ast.AST, own: set[str]) -> str:
 
 
 def _lines(node: ast.AST) -> range:
-    """Return the lines of a statement, without the lines of its block."""
+    """Return the lines of a statement, excluding nested statements."""
     first, last = getattr(node, "lineno", 0), getattr(node, "end_lineno", None) or 0
     below = [each.lineno for each in getattr(node, "body", ()) if isinstance(each, ast.stmt)]
     return range(first, max(first + 1, min(below, default=last + 1)))
@@ -160,7 +161,7 @@ def _lines(node: ast.AST) -> range:
 
 
 def course_parts(course: Course, examples: Path) -> set[str]:
-    """Return the program parts in a course's documents and in a term's examples."""
+    """Return the parts of all code that the course or the teacher hands out."""
     paths = {*course.handout_files, *examples.rglob("*.py")}
     texts = [text_of(path) for path in paths if path.suffix == ".py"]
     for path in course.folder.rglob("*.md"):
@@ -171,10 +172,11 @@ def course_parts(course: Course, examples: Path) -> set[str]:
 def compared(
     term: Term, name: str, hand_ins: Sequence[HandIn], scratch: Path
 ) -> tuple[list[Program], frozenset[str]]:
-    """Return the programs to compare, and the parts that many students use.
+    """Return the programs to compare, and their common parts (see `common_parts`).
 
-    These are an assignment's hand-ins, the course's solutions and the programs in the term's folder
-    ``archive``, without code from the course or from the term's folder ``examples``.
+    An assignment's hand-ins are compared with each other, with the course's solutions, and with the
+    programs in the term's folder ``archive``. Code from the course or from the term's folder
+    ``examples`` is ignored.
     """
     assignment = term.settings.assignment(name)
     course, grading = get_course(assignment.course), term.grading(assignment)
@@ -201,10 +203,7 @@ def compared(
 
 
 def common_parts(programs: Iterable[Program]) -> frozenset[str]:
-    """Return the parts that many students have in common.
-
-    A part is common if more than three students have it, and more than a quarter of all students.
-    """
+    """Return the parts that more than a quarter, and at least four, of the students share."""
     having: dict[str, set[object]] = defaultdict(set)
     for program in programs:
         for part in program.parts:
@@ -216,7 +215,7 @@ def common_parts(programs: Iterable[Program]) -> frozenset[str]:
 def pairs_of(
     programs: Iterable[Program], common: frozenset[str], threshold: float = THRESHOLD
 ) -> list[Pair]:
-    """Return the most similar pair for any two students or sources, best first."""
+    """Return the most similar pair of programs for any two students or sources, best first."""
     long = [program for program in programs if len(program.parts) >= MIN_PARTS]
     bit = {part: 1 << n for n, part in enumerate({p for program in long for p in program.parts})}
     masks = [sum(bit[part] for part in program.parts) for program in long]
@@ -232,7 +231,7 @@ def pairs_of(
 
 
 def clusters_of(pairs: Iterable[Pair]) -> list[list[Pair]]:
-    """Group pairs that share programs, largest group first."""
+    """Group pairs into clusters of connected programs, largest cluster first."""
     clusters: list[tuple[set[frozenset[object]], list[Pair]]] = []
     for pair in pairs:
         keys, inside = {pair.one.key, pair.other.key}, [pair]

@@ -180,7 +180,7 @@ def mark_key(mark: Mark) -> str:
 
 
 def programs_of(mark: Mark) -> list[tuple[str, list[str]]]:
-    """Return the name and the lines of each Python file in the mark's hand-in."""
+    """Return the Python files of a mark's hand-in as (name, lines)."""
     if mark.hand_in is None:
         return []
     one = mark.hand_in.submission
@@ -285,7 +285,7 @@ class Desk:
         return term, name, self.cache.marks(term, name)
 
     def locate(self, request: Request, marks: Sequence[Mark]) -> tuple[list[str], int]:
-        """Return the keys of all marks, and the index of the requested mark."""
+        """Return the keys of all marks (see `mark_key`), and the index of the key in the URL."""
         keys, who = [mark_key(mark) for mark in marks], request.query_params.get("who", "")
         if who not in keys:
             raise HTTPException(404, f"There is no student or hand-in {who!r}.")
@@ -387,7 +387,7 @@ class Desk:
 def make_app(folder: Path, scratch: Path, token: str, content: Callable[[str], bytes]) -> Starlette:
     """Return the desk's application, in which all paths begin with the token.
 
-    The function `content` reads the website's static files.
+    `content` returns a static file of the website by name.
     """
     desk = Desk(TermCache(folder, scratch), token, content)
     routes = [

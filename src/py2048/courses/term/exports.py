@@ -30,7 +30,7 @@ from py2048.courses.term.settings import MANUAL_COLUMNS
 from py2048.courses.term.tables import CsvTable, number_of, read_table, replace_file
 
 Export = tuple[dict[str, bytes], tuple[str, ...]]
-"""Exported files by name, and the students without a row in the platform's table."""
+"""Exported files by name, and the names of students missing from the platform's table."""
 
 
 def feedback(mark: Mark) -> str:
@@ -44,7 +44,7 @@ def feedback(mark: Mark) -> str:
 
 
 def scaled(mark: Mark, most: str) -> str:
-    """Scale a total to the platform's maximum `most`, with the decimal separator of `most`."""
+    """Scale a total to the platform's maximum `most`, and adopt its decimal separator."""
     total = mark.total if mark.total is not None else Fraction(0)
     try:
         whole = Fraction(number_of(most))
@@ -283,7 +283,7 @@ def autograder(folder: Path, name: str, platform: str, wheel: Path | None) -> tu
 def gradescope_term(folder: Path, name: str, autograder: Path, target: Path) -> None:
     """Create a term in `target` with the single submission from an autograder's folder.
 
-    The settings come from `folder`, and the number of days late comes from Gradescope.
+    Settings are copied from `folder`. The number of days late comes from Gradescope.
 
     Raises:
         CourseError: If Gradescope's metadata is missing or invalid.

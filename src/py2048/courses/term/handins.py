@@ -1,10 +1,12 @@
 """Find the hand-ins of an assignment, with their owners, times and attempt numbers.
 
-An assignment's folder may contain, for each student, a folder, ZIP or file named by id, email or
-login, or a folder of numbered attempts. Downloads from Moodle, Canvas and Gradescope also work,
-unpacked or not, together with the platform's own table of students and submission times. Students
-can put any name or date into their files, so only metadata written by the platform is trusted. In a
-clone of a repository, the commit date counts as well. Other dates never make a hand-in late.
+An assignment's folder contains one entry per student: a file, a ZIP, a folder, or a folder of
+numbered attempts, named by the student's id, email or login. Downloads from Moodle, Canvas and
+Gradescope also work, packed or unpacked. The platform's table of students and submission times can
+be placed next to them.
+
+Students can put any name or date into their files, so only metadata written by the platform and the
+commit dates of cloned repositories are trusted. An untrusted date never makes a hand-in late.
 """
 
 from __future__ import annotations
@@ -66,7 +68,7 @@ class HandIn:
         owners: The students who handed in the work. Empty if no student was recognised.
         when: Submission time.
         time_source: Description of where the time comes from.
-        is_vouched: Whether the time is reliable enough to make the hand-in late.
+        is_vouched: Whether the submission time is trusted. An untrusted time costs no marks.
         submission: The files to grade.
         digest: Digest of the contents, which identifies duplicates.
     """
@@ -84,13 +86,13 @@ class HandIn:
         return assignment.days_late(self.when) if self.is_vouched else 0
 
     def is_undated(self, assignment: Assignment) -> bool:
-        """Return whether the hand-in has a late date that no trusted source confirms."""
+        """Return whether the hand-in has a late submission time that is not trusted."""
         return not self.is_vouched and assignment.days_late(self.when) > 0
 
 
 @dataclass
 class _Entry:
-    """The files of a hand-in that has been found but not read yet."""
+    """A hand-in whose files have been located but not read yet."""
 
     name: str
     paths: list[Path] = field(default_factory=list)
@@ -113,7 +115,7 @@ class Finder:
         self.assigned = term.assigned(name)
 
     def find(self) -> list[HandIn]:
-        """Return all hand-ins, with attempts numbered in order of time."""
+        """Return all hand-ins, with each student's attempts numbered chronologically."""
         folder = self.term.hand_ins(self.name)
         if not folder.is_dir():
             raise CourseError(f"{str(folder)!r} is missing: put the hand-ins there")
@@ -254,7 +256,7 @@ class Finder:
         return when, "the date of its files", False
 
     def _commit(self, clone: Path) -> tuple[Path, datetime, str] | None:
-        """Return a ZIP of a repository's last commit, with its date and name, or None.
+        """Return a repository's last commit as (ZIP, date, name), or None.
 
         The files are read from a fresh clone, because the settings of a student's repository can
         name programs for Git to run.
@@ -362,7 +364,7 @@ def read_autograder(path: Path) -> Autograder | None:
 def _read_metadata(path: Path) -> dict[str, tuple[list[str], str]]:
     """Return the submitters and the submission time for each folder of a Gradescope export.
 
-    Only lines with Gradescope's own indentation are read. Students' text is indented further.
+    Text written by students is indented more than Gradescope's own fields, so it is ignored.
     """
     if not path.is_file():
         return {}

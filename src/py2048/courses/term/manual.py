@@ -26,7 +26,7 @@ from py2048.courses.term.tables import CsvTable, number_of, read_table
 
 @dataclass(frozen=True)
 class Manual:
-    """Manual decisions on a student's work: a number per item, comments, and assigned hand-ins."""
+    """A teacher's marks and comments for a student, and hand-ins assigned by hand."""
 
     items: dict[str, Fraction] = field(default_factory=dict)
     comments: list[str] = field(default_factory=list)

@@ -68,7 +68,7 @@ class Mark:
 
     @property
     def total(self) -> Fraction | None:
-        """Final marks; None without a hand-in, or if the grader failed or a task is undecided."""
+        """Final marks after the late penalty, or None if the work is not fully graded."""
         if "total" in self.manual.items:
             return self.manual.items["total"]
         undecided = any(task.undecided for task in self.tasks)
@@ -152,7 +152,7 @@ def class_marks(
 ) -> list[Mark]:
     """Return each student's mark, followed by marks for hand-ins that match no student.
 
-    A mark has no report if no eligible hand-in has been graded.
+    A mark's report is None if none of the student's eligible hand-ins has been graded.
     """
     assignment = term.settings.assignment(name)
     found = []
@@ -186,8 +186,8 @@ def _days(hand_in: HandIn, assignment: Assignment, manual: Manual) -> Fraction:
 def _marks_and_time(mark: Mark) -> tuple[bool, Fraction, datetime]:
     """Return a key for `max`, which finds the best attempt.
 
-    An undecided attempt beats all others. Among decided attempts, the highest mark wins, then the
-    latest attempt.
+    An attempt with undecided tasks beats all others. Otherwise, the highest mark wins, and the
+    latest attempt breaks a tie.
     """
     assert mark.hand_in
     undecided = any(task.undecided for task in mark.tasks)

@@ -32,7 +32,7 @@ class CsvTable:
         delimiter: Column separator.
         bom: Whether the file begins with a byte order mark.
         path: The file that the table was read from.
-        identified: Column indices by name, for columns recognised by their contents.
+        identified: Index of each column recognised by its contents, keyed by its English name.
         digest: SHA-256 of the file.
     """
 
@@ -110,9 +110,12 @@ def read_table(path: Path) -> CsvTable:
 def worksheet_columns(head: Sequence[str], rows: Sequence[Sequence[str]]) -> dict[str, int]:
     """Identify the columns of Moodle's grading worksheet, in any language.
 
-    Each row begins with a word and a number, such as ``Participant 17``. The maximum grade is the
-    same in all rows, and its column follows the grade's column. Titles of date columns end with
-    parentheses, and comments are in the last column. Returns {} for other tables.
+    Returns {} for other tables. The columns are recognised by these properties:
+
+    - The first cell of each row is a word and a number, such as ``Participant 17``.
+    - The maximum grade is the same in all rows. The column before it contains the grade.
+    - Titles of date columns end with parentheses.
+    - The last column contains comments.
     """
     columns = [{row[number] for row in rows} for number in range(len(head))]
     words = {found and found[1] for found in map(MOODLE_PARTICIPANT.fullmatch, columns[0])}

@@ -75,8 +75,8 @@ def copy_tree(source: str, target: str, user: int | None) -> None:
 def drop_privileges(user: int | None, limits: dict[str, int]) -> None:
     """Switch to `user` permanently, and set resource limits that the process cannot raise again.
 
-    The user is switched first, so that the process limit applies to the new user. Limits that the
-    system does not support are skipped.
+    The process limit counts the processes of a user, so the limits are set after the switch. Limits
+    that the system does not support are skipped.
     """
     import resource
 

@@ -93,7 +93,7 @@ def encode(value: object) -> str:
 
 
 def _json(value: object, depth: int, left: list[int]) -> str:
-    """Encode a nested value; `left` is the number of values that may still be encoded."""
+    """Encode a nested value; `left` counts down the values that may still be encoded."""
     left[0] -= 1
     if left[0] < 0:
         raise TooManyValues
@@ -159,7 +159,7 @@ SCALARS: dict[type, Callable[[Any], str]] = {
     bytes: _bytes_json,
     bytearray: _bytes_json,
 }
-# Members of each container type. Lists become plain JSON arrays, and other containers are tagged.
+# Members of each container type. JSON arrays represent lists; other containers have a type tag.
 CONTAINERS: dict[type, Callable[[Any], Iterable[object]]] = {
     list: list.__iter__,
     tuple: tuple.__iter__,
@@ -186,7 +186,7 @@ QUIET = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign, 
 
 @cache
 def parsed(text: str | CodeType) -> tuple[CodeType, CodeType | None]:
-    """Compile code. If the last statement is an expression, the expression is compiled separately.
+    """Compile code into its statements and a final expression, which may be None.
 
     Code objects are returned unchanged.
 
@@ -238,7 +238,7 @@ LOOPS = ast.For, ast.While
 OUR_FILES = os.path.dirname(__file__), "<grader>"
 MAX_ALARMS = 5
 IDLE_TICKS = 10  # Number of consecutive ticks without work after which a process counts as asleep.
-IDLE_FACTOR = 3  # A process may sleep for this many times a call's CPU limit.
+IDLE_FACTOR = 3  # Maximum sleep during a call, relative to its CPU time limit.
 IDLE_CPU_S = 0.001  # Maximum CPU time of a sleeping process between two ticks.
 
 
@@ -316,8 +316,8 @@ class Agent:
     def forget_shadowed_modules(self) -> None:
         """Unload standard modules that have the same names as files of the submission.
 
-        These files would also shadow the standard modules if a student ran ``python game.py``.
-        Libraries and the course's files need the standard modules, so they are imported first.
+        The submission's files then shadow standard modules, as with ``python game.py``. Libraries
+        and the course's files need the standard modules, so they are imported first.
         """
         entries = {entry.name.partition(".")[0] for entry in _scan(".")}
         loaded = {*STARTUP_MODULES.split(), *sys.builtin_module_names}
@@ -325,7 +325,7 @@ class Agent:
         given = [entry.name for folder in self.config["support"] for entry in _scan(folder)]
         course_modules = [*self.config["libraries"], *(name.partition(".")[0] for name in given)]
         for name in course_modules if self.shadowed else ():
-            with suppress(Exception):  # The submission's own import will report the error.
+            with suppress(Exception):  # The submission's own import reports the error.
                 __import__(name)
         self.modules = {name: _modules.pop(name, None) for name in self.shadowed}
         if self.shadowed:
@@ -362,7 +362,7 @@ class Agent:
             raise LeftAlone("the program waits for its user")
         if self.pending is not None:
             self._reply({**self.pending, "state": "waiting"})
-        elif self.open_request:  # The request opened a dialog that is now waiting.
+        elif self.open_request:  # The request opened a dialog, which is waiting for input.
             self._reply({"value": True, "error": None, "state": "waiting"})
         self.pending, self.open_request = None, 0
         self._set_alarm(0)
@@ -425,8 +425,8 @@ class Agent:
     def _overrun(self, frame: FrameType | None) -> Message:
         """Return the function that does not end, and the line of its loop.
 
-        The result is the function that the grader called and the outermost loop in progress, so it
-        does not depend on when the alarm goes off.
+        Reports the outermost function and loop, because the inner ones depend on when the alarm
+        goes off.
         """
         frames: list[FrameType] = []
         while frame is not None:
@@ -501,7 +501,7 @@ class Agent:
         self._reply({"state": "ended", "exit_code": code, "changed": _snapshot(".") != before})
 
     def _end_unasked_fork(self) -> None:
-        """End a child process that the submission has forked, before it uses processor time."""
+        """End a child process that the submission has forked, before it uses CPU time."""
         if not self.is_forking:
             os_exit(0)
 
@@ -541,7 +541,7 @@ class Agent:
     def _load_statement(
         self, statement: ast.stmt, futures: list[ast.stmt], request: Message
     ) -> Message | None:
-        """Run a statement; return its line and the error if it is skipped or fails."""
+        """Run a statement. If it is skipped or fails, return a note with its line and the error."""
         left_out = {"statement": statement.lineno, "line": statement.lineno}
         if request["quiet"] and not isinstance(statement, QUIET):
             is_if = isinstance(statement, ast.If)
@@ -560,7 +560,7 @@ class Agent:
         return {**left_out, "error": type(error).__name__, "message": message_of(error)}
 
     def do_begin(self, request: Message) -> None:
-        """Start an example with the module's names and the helpers, and run the prelude."""
+        """Create the namespace of an example, and run the course's prelude in it."""
         self.names = {**self.helpers, "__name__": "__console__"}
         if self.shadowed:
             self.names["__builtins__"] = self.builtins
@@ -569,7 +569,7 @@ class Agent:
         self._reply(self._run(request["prelude"], request["seconds"]))
 
     def _refresh_names(self) -> None:
-        """Update the example's copies of module variables that it has not reassigned."""
+        """Update the example's copies of the module's variables, unless it has reassigned them."""
         module = _modules["__main__"] if self.running else self.module
         current = {**vars(module), self.config["module"]: module}
         for name, value in current.items():

@@ -168,7 +168,10 @@ class VirtualClock:
             self.yield_to_grader()
 
     def poll(self, *, news: bool) -> None:
-        """Count polls for events that found none; with `news`, start counting again."""
+        """Advance the clock by a tick, and yield to the grader after many idle polls.
+
+        A poll is not idle if the program has drawn something new (`news`).
+        """
         self.polls = 0 if news else self.polls + 1
         self.now += TICK_S
         if self.polls > IDLE_POLLS or self.now >= self.until:

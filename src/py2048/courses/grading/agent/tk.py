@@ -123,8 +123,8 @@ class TkControl:
     def advance(self, seconds: float) -> bool:
         """Advance the clock.
 
-        Returns False if the program is running and must advance the clock itself. A running
-        program that polls for events advances the clock after this request.
+        Returns False if the program is not waiting in an event loop. A program that polls for
+        events advances the clock itself, after this request.
         """
         if not self.waiting:
             self.clock.allow(seconds)
@@ -162,7 +162,7 @@ class TkControl:
     def pump(self, *, thoroughly: bool = True) -> None:
         """Run due timers and pending events.
 
-        With `thoroughly`, events that the display has not delivered yet are included.
+        If `thoroughly` is false, do not wait for events that the X server has not delivered yet.
         """
         for interpreter in self.open():
             interpreter.call("::py2048::release", self.clock.now * 1000)
@@ -182,9 +182,9 @@ class TkControl:
         """Replace `update`.
 
         Fetching events from the display takes several context switches, and some programs call
-        `update` after drawing each number. While a program draws, the replacement therefore only
-        redraws. No actions are lost, because the simulated user acts from within this
-        process.
+        `update` after drawing each number. If the program has drawn anything, this method therefore
+        redraws the window without fetching events. The simulated user needs no events from the
+        display, because it acts within this process.
         """
         due = self.next_due()
         if exists(widget.tk) and (due is None or due > 0):
@@ -198,7 +198,7 @@ class TkControl:
         self.clock.poll(news=self._has_drawn())
 
     def _has_drawn(self) -> bool:
-        """Return whether the display requests show that anything was drawn since the last call."""
+        """Return whether anything was drawn since the last call, based on Tk's X request count."""
         before = self._serial
         for interpreter in self.open()[:1]:
             interpreter.eval("event generate . <<Py2048Look>>")
@@ -438,7 +438,7 @@ class TkUser:
                 self._windows.pump()
 
     def click(self, widget: Widget | tkinter.Misc, x: float, y: float, button: int = 1) -> None:
-        """Click at a position in a widget, given in canvas coordinates for a canvas."""
+        """Click at a position in a widget. On a canvas, use canvas coordinates."""
         target = _handle(widget)
         if target.kind == "Canvas":
             x, y = x - float(target.call("canvasx", 0)), y - float(target.call("canvasy", 0))
