@@ -158,7 +158,7 @@ _CACHED_SLIDES = {
 
 @lru_cache(_LINE_CACHE_SIZE)
 def _mobility(line: Line) -> int:
-    """Return whether tiles can slide towards the first cell (bit 0) and the last cell (bit 1)."""
+    """Return where tiles can slide: bit 0 is set for the first cell, and bit 1 for the last."""
     bits = 0
     for one, other in pairwise(line):
         if other and one in (0, other):

@@ -233,7 +233,7 @@ class EdgeSpawn:
 
     @property
     def weights(self) -> Weights:
-        """The distribution of the spawned tile, which contains only `tile`."""
+        """The distribution of spawned tiles, in which `tile` is certain."""
         return _single_tile(self.tile)
 
     def __str__(self) -> str:
@@ -490,7 +490,7 @@ def _parsed(text: str) -> Rules:
 
 
 def _changes_for_size(name: str, changes: dict[str, Any]) -> dict[str, Any]:
-    """Add the board size in `name` to `changes`, which modify ``classic``; return all changes.
+    """Return the changes to ``classic``: `changes`, plus any board size that `name` contains.
 
     Raises:
         RulesError: If `changes` set a size that differs from the name.

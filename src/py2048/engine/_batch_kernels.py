@@ -590,8 +590,8 @@ def slide_each(
 
 
 FORCED = WAS_OVER
-"""Row of `flags` for the prescribed first move of each game: the direction plus 1, or 0 if any move
-is allowed.
+"""Row of `flags` that prescribes each game's first move: the direction plus 1, or 0 to allow any
+move.
 """
 
 INVERSE = np.uint64(pow(int(GOLDEN), -1, 2**64))
@@ -601,7 +601,7 @@ ENDLESS = np.int64(2**62)
 
 
 class Series(NamedTuple):
-    """A series of random games from given boards, and their results."""
+    """Random games from given boards, with their results."""
 
     games: Int
     """Games per board; job ``j`` starts from board ``j // games``."""
@@ -650,7 +650,7 @@ def take_job(
     """Start the next job in one lane, skipping boards without a legal move.
 
     Returns:
-        The number of the started job, or `end` if no job is left.
+        The number of the job that was started, or `end` if no job is left.
     """
     lanes.jobs[lane], lanes.ends[lane] = IDLE, clock + series.moves
     while job < end:

@@ -26,9 +26,9 @@ hash                `mix64`                 `hash_packed`                       
 
 Boards of up to 4x4 cells slide by table lookup, with one lookup per line (row or column). The table
 fits the CPU cache. The table kernels ignore ``high`` for speed, so merging two 32768s leaves
-another 32768 instead of a 65536. The points are correct, however. Kernels that need the exact board
-repeat a slide with `slide_lines` if it scores at least `MIN_LARGE_POINTS`, because it may have
-merged 32768s.
+another 32768 instead of a 65536. The points are correct, however. A slide that scores at least
+`MIN_LARGE_POINTS` may have merged 32768s. Kernels that need the exact board therefore repeat such a
+slide with `slide_lines`.
 
 A *line table*, uint64 `[16 ** length]`, is indexed by the nibbles of a line, with the first cell in
 the lowest bits. Each 64-bit entry holds both slides of a line in four 16-bit fields. From the
@@ -62,7 +62,7 @@ Cells = NDArray[np.uint8]
 Words = NDArray[np.uint64]
 Longs = NDArray[np.int64]
 Moved = tuple[Word, Word, np.int64]
-"""Both words of an afterstate, and the points of the slide (-1 if nothing moved)."""
+"""The result of a slide: both words of the afterstate, and the points (-1 if nothing moved)."""
 
 ZERO = np.uint64(0)
 TWO = np.uint64(2)
@@ -81,7 +81,7 @@ SIDE = np.int64(4)
 """Side of a 4x4 board. Passing the literal 4 would make Numba compile a kernel a second time."""
 
 TABLE_CELLS = 4
-"""Maximum length of the lines that have a line table."""
+"""Lines of up to this many cells slide by table lookup."""
 
 MIN_LARGE_POINTS = 1 << 16
 """Points for merging two 32768s."""
@@ -114,7 +114,7 @@ def ranks_packed(low: Word, high: Word, cells: Int) -> Word:
 
 @kernel(inline=True, borrows=True)
 def hash_packed(low: Word, high: Word) -> Word:
-    """Return a 64-bit hash of the board, which is `low` if no tile exceeds 32768."""
+    """Return a 64-bit hash of the board. It equals `low` if no tile exceeds 32768."""
     return low if high == ZERO else low ^ mix64(high)
 
 
@@ -161,7 +161,7 @@ def spawn_packed(
     ranks: NDArray[np.uint8],
     cumulative: NDArray[np.uint64],
 ) -> tuple[Word, Word]:
-    """Return the board after a random spawn; `word` selects the cell and the tile.
+    """Add a random tile to the board. The draw `word` selects the cell and the tile.
 
     Args:
         low: First word of the afterstate. At least one cell must be empty.
@@ -431,10 +431,10 @@ def flip(board: Word, rows: Word, columns: Word) -> Word:
 
 @kernel("(uint64, uint64, uint64, uint64[::1])")
 def symmetries(board: Word, rows: Word, columns: Word, images: Table) -> int:
-    """Write the symmetric images of `board` to `images`; return their number.
+    """Write all rotations and reflections of `board` to `images`; return their number.
 
-    A square board has eight symmetric images, and any other board has four. `images` must have room
-    for eight.
+    A square board has eight rotations and reflections, and any other board has four. `images` must
+    have room for eight.
     """
     images[0], images[1] = board, mirror(board, rows, columns)
     images[2], images[3] = flip(board, rows, columns), flip(images[1], rows, columns)
@@ -520,7 +520,7 @@ def legal_cells(cells: Cells, rows: Int, columns: Int, target: Int) -> int:
 
 @kernel(borrows=True)
 def _axis_cells(cells: Cells, step: Int, pairs: Int, in_line: Int, stride: Int) -> tuple[int, int]:
-    """Return whether tiles can move to lower and to higher cell numbers along an axis."""
+    """Return two flags: whether a tile can move to a lower cell number, and to a higher one."""
     lower, higher = 0, 0
     for pair in range(pairs):
         cell = pair // in_line * stride + pair % in_line

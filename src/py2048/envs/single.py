@@ -340,7 +340,7 @@ _POLICIES = {Illegal.TERMINATE: kernels.TERMINATE, Illegal.RAISE: kernels.REFUSE
 
 
 def _game_array(options: Options, space: spaces.Box) -> NDArray[np.int64]:
-    """Create the array of a game, which rejects steps until `begin` is called."""
+    """Create the array of a game. The game rejects steps until `begin` is called."""
     rules = CompiledRules.of(options.rules)
     head = [
         *rules.arrays.numbers,

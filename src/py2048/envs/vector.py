@@ -51,7 +51,7 @@ Last = Callable[[], list[Array]]
 
 
 class Shown(NamedTuple):
-    """The outputs of a step in all games.
+    """The outputs of one step, for all games.
 
     Attributes:
         observations: Observations, `[n, ...]`.
@@ -201,9 +201,9 @@ class ShownBatch(BatchGames):
     def begin(self, mask: Flags, boards: ArrayLike | None = None) -> None:
         """Start the next game in the slots that `mask` selects, optionally from `boards`.
 
-        A game whose start position is already over ends with its first step. If games are scored by
-        their tile sum, the initial score includes the tiles of given boards, so that they do not
-        count as a reward.
+        If the game is already over in its start position, the first step ends the episode. If games
+        are scored by their tile sum, the initial score includes the tiles of given boards, so that
+        they do not count as a reward.
         """
         slots = self._given(np.flatnonzero(mask))
         if boards is None:

@@ -327,7 +327,7 @@ def save_board_image(path: Path, position: Board, score: int, theme: Theme) -> N
 # A game as an animated GIF
 
 GIF_SIDE, MAX_FRAMES = 320, 1500
-"""Length of the board's longer side in pixels, and the maximum number of frames.
+"""The longer side of an animated board in pixels, and the maximum number of frames.
 
 Animations of long games skip some turns, so that files stay within a few megabytes.
 """

@@ -1,4 +1,4 @@
-"""The wording of hints: the best move, the reason, and the loss of the other moves.
+"""Put hints into words: the best move, the reason, and how much the other moves lose.
 
 A hint has a headline such as "Left is best" (`headline`). If the reason is clear, a sentence
 explains the move (`reason_of`). Below, a list shows each legal direction (`options_of`).
@@ -44,7 +44,7 @@ def player_name(spec: str, best: str = "") -> str:
 
 
 class DirectionRow(NamedTuple):
-    """A row for a legal direction in a list of moves.
+    """One row in a list of moves. It describes a legal direction.
 
     Attributes:
         direction: Direction of the move.

@@ -115,7 +115,7 @@ def appearing(board: Board) -> BoardTransition:
 
 
 def pop(progress: float) -> float:
-    """Return the scale of a merged tile, which is largest (`POP`) halfway through the animation."""
+    """Return the scale of a merged tile. It peaks at `POP`, halfway through the animation."""
     return 1 + (POP - 1) * ease(1 - abs(2 * progress - 1))
 
 

@@ -123,7 +123,7 @@ def _points(heights: Sequence[float], *, most: float | None = None) -> list[tupl
 
 
 def line_graph(points: Sequence[tuple[float, float]], dots: str, name: str, aria: str) -> str:
-    """Return the SVG of a line with dots, whose `name` must be unique on the page."""
+    """Return the SVG of a line with dots. Its `name` must be unique on the page."""
     path, name = _path(points), f"fill-{name}"
     grid = "".join(f"M0 {HIGH * part // 5}H{WIDE}" for part in (1, 2, 3, 4))
     return (

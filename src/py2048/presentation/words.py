@@ -80,7 +80,7 @@ _REASONS = {
         N_("Five moves after {played}, {here} cells are free on average; after {best}, {there}."),
     ),
 }
-"""Texts for each reason for a mistake: its name, the bad habit, and a sentence with numbers."""
+"""Three texts for each reason for a mistake: a name, the bad habit, and a sentence with numbers."""
 
 _MAKE = N_("{n} of 100 games like yours make {tile}")
 _LAST = N_("{n} of 100 games like yours last 20 more moves")
@@ -106,7 +106,7 @@ def reason_text(move: MoveReview) -> str:
 
 
 def habit_text(habit: Habit) -> str:
-    """Return a sentence about the frequency and the mean cost of a habit."""
+    """Return a sentence that says how often a habit occurs and what it costs on average."""
     cost = max(round(100 * habit.cost), 1)
     name, text = _(_REASONS[habit.kind][1]), _habit_sentence(habit.count)
     return text.format(habit=name, count=number(habit.count), cost=number(cost))
@@ -156,7 +156,7 @@ def outcome_text(move: MoveReview, directions: Sequence[Direction]) -> str:
 
 
 def games_text(move: MoveReview, direction: Direction) -> str:
-    """Return a text such as "62 of 100 games like yours make 512"."""
+    """Describe a move's chance of the goal, as in "62 of 100 games like yours make 512"."""
     text, tile = _LAST if move.survival else _MAKE, number(move.goal.tile) if move.goal else ""
     return _(text).format(n=per_100(move.values[direction]), tile=tile)
 
@@ -225,10 +225,10 @@ def accuracy_text(accuracy: float | None, decimals: int = 1) -> str:
 def luck_word(luck: float, swing: float) -> str:
     """Describe luck in a word or two, such as "good", or return "" for a game without randomness.
 
-    The word depends on how large the luck is compared with its standard deviation in this game.
-    Games that are often close to their end have a larger deviation, because single spawns matter
-    more. Two games in three have "average" luck, and one game in twenty has "very good" or "very
-    bad" luck, regardless of skill.
+    The word depends on the ratio of the luck to its standard deviation in this game. If the board
+    is nearly full for much of a game, single spawns matter more and the deviation is larger. Two
+    games in three have "average" luck, and one game in twenty has "very good" or "very bad" luck,
+    regardless of skill.
 
     Args:
         luck: Total luck of the game.

@@ -31,7 +31,7 @@ PROGRESS_PERIOD_S = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """The move that a player chose, and its evaluation of the legal moves.
+    """A player's choice of move, with the values of all legal moves.
 
     Attributes:
         direction: The chosen direction.
@@ -239,7 +239,7 @@ ReviewUpdate = Judge | Review | tuple[MoveReview, ...]
 def ready_judge(
     rules: Rules, start: Board | None = None, level: Level | None = None
 ) -> Generator[Compiling, None, Judge]:
-    """Yield the compiler's progress, and return the best judge when its kernels are compiled.
+    """Create the best judge for the rules, yielding progress while its kernels compile.
 
     Args:
         rules: Rules of the game.

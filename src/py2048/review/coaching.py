@@ -4,8 +4,9 @@ The value of a move is the probability that a player of this level then reaches 
 probability is estimated from simulated games, called *playouts*, so it has a standard error.
 
 Playouts are allocated in three steps, until a budget of simulated moves is spent. Every move first
-gets the same number of playouts. More playouts then go to the quarter of the positions whose moves
-differ most. The rest of the budget goes to the positions with the least certain grades.
+gets the same number of playouts. Next, the quarter of the positions in which the moves' values
+differ most gets more playouts. Finally, the rest of the budget is spent on the positions with the
+least certain grades.
 
 The allocation does not depend on timing, so the same seed gives the same review on any machine and
 with any number of threads.
@@ -50,9 +51,9 @@ PROBE_GAMES, BATCH_GAMES = 8, 64
 FIRST_GAMES, MORE_GAMES = 64, 512
 """Maximum number of playouts per move, in ordinary and in decisive positions."""
 FIRST_SHARE, MORE_SHARE = 0.35, 0.75
-"""Maximum fractions of the budget spent in the first step, and in the first two steps."""
+"""Maximum fractions of the budget that the first step, and the first two steps, may spend."""
 DECISIVE_SHARE = 0.25
-"""Fraction of positions that count as decisive, because the values of their moves differ most."""
+"""Fraction of positions that count as decisive: those whose moves differ most in value."""
 CLEAR_GAMES = 256
 """Number of playouts per move after which the reason for a mistake is considered clear."""
 ROUND = 16
@@ -102,7 +103,7 @@ def why_not(rules: Rules) -> str:
 
 
 class Judgement:
-    """The playouts of a position, and the resulting review of the move.
+    """Collects a position's playouts, and reviews a move based on them.
 
     Attributes:
         rules: Rules of the game.

@@ -26,7 +26,7 @@ from py2048.review.moves import Basis, Judge, gain_of
 Answer = TypeVar("Answer")
 
 MAX_SUM = 1 << 15
-"""Maximum tile sum of boards to solve, which keeps all tiles within the solver's limit."""
+"""Boards with a larger tile sum are not solved, because tiles might exceed the solver's limit."""
 
 MIN_TABLE_CHANCE = 0.9
 """If an endgame table's target is less likely than this, the search judges the position."""

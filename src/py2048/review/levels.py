@@ -25,9 +25,9 @@ from py2048.core.errors import PlayerError, RulesError, unknown
 from py2048.core.rules import Rules, get_rules
 
 TABLE = Path(__file__).resolve().parent / "data" / "levels.json"
-"""Simulation results for each preset and each relative error of a player.
+"""A file that summarises simulated games, by preset and by the player's relative error.
 
-The results are the median score and the fraction of games that reach each tile.
+It holds the median score and the fraction of games that reach each tile.
 """
 
 CERTAIN = 0.9
@@ -46,8 +46,7 @@ UNSEEN = 1e-4
 """Probability added to each largest tile, because simulated games may miss rare tiles."""
 
 Table = dict[float, dict[int, float]]
-"""Maps slips (relative errors), in ascending order, to the fraction of games that reach each tile.
-"""
+"""For each slip (relative error), ascending, the share of games that reach each tile."""
 
 
 class Level(NamedTuple):
@@ -91,7 +90,7 @@ class Goals(NamedTuple):
 
 
 class TileShare(NamedTuple):
-    """How often a player's games and a level's games reached a tile.
+    """Compares how often a player's games and a level's games reached a tile.
 
     Attributes:
         tile: The tile.

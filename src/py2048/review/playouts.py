@@ -98,7 +98,7 @@ def words(seed: int, ply: int, game: int) -> Iterator[int]:
 def turns(
     rules: Rules, board: Board, first: Direction, goal: Goals, slip: float, draws: Iterator[int]
 ) -> Iterator[Turn]:
-    """Yield the turns of a playout, which starts with the judged move.
+    """Yield the turns of a playout, starting with the judged move.
 
     The last turn has no spawn if it reaches the second goal or ends the game.
     """

@@ -30,7 +30,7 @@ from py2048.server.workers import Outcome, Worker, timed
 T = TypeVar("T")
 
 WORKERS = 2
-RATE, BURST_S = 0.75, 300.0  # Token bucket of an address, in processor seconds.
+RATE, BURST_S = 0.75, 300.0  # CPU seconds that an address earns per second, and can save up.
 SHARE = 0.05  # CPU seconds that each address can use per second at full priority.
 MAX_WAIT_S = 5.0  # A request is rejected if it would wait longer than this for a worker.
 MIN_PRICE_S = 0.005  # Covers the server process's own work for a request.

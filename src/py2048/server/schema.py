@@ -547,7 +547,7 @@ class HelloMessage(ServerMessage, tag="hello"):
 
 
 class ChanceInfo(Reply):
-    """How often recorded games reached a tile from similar positions: `made` of `games` times."""
+    """Statistics of similar positions: `made` of `games` recorded games reached the tile."""
 
     tile: int
     made: int

@@ -111,7 +111,9 @@ def _open_session(*, save: bool) -> Session:
 
 
 def choose_screen(ui: UserInterface) -> UserInterface:
-    """Return the screen to open, and print the reason if no window can be opened.
+    """Choose the screen to open.
+
+    If a window cannot be opened, prints the reason and chooses another screen.
 
     Raises:
         Py2048Error: The requested screen is not available.

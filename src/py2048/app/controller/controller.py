@@ -95,7 +95,7 @@ class ScreenOptions(TypedDict, total=False):
 
 
 Commands = Mapping[str, Callable[[], object]]
-"""Handlers by action name; see `py2048.presentation.actions`."""
+"""Maps action names to handlers; see `py2048.presentation.actions`."""
 
 
 class GameScreen(CoachScreen, Protocol):
@@ -363,7 +363,7 @@ class ScreenController:
         players: Provides hints and autoplay.
         game: Makes moves, and starts, resumes, opens and saves games.
         reviews: Opens game reviews and practice.
-        commands: Handlers by action name, including those that the front end adds.
+        commands: Maps action names to handlers. The front end can add actions.
     """
 
     def __init__(
@@ -495,7 +495,7 @@ class ScreenController:
 
 
 class PlayerCommands:
-    """Handlers for hints and autoplay.
+    """Handles the actions for hints and autoplay.
 
     Args:
         presenter: Shows events.
@@ -683,7 +683,7 @@ class PlayerCommands:
 
 
 class GameCommands:
-    """Handlers for making moves, and for starting, resuming, opening and saving games.
+    """Handles moves, and the actions that start, resume, open and save games.
 
     Args:
         presenter: Shows events.
@@ -870,7 +870,7 @@ class GameCommands:
 
 
 class ReviewCommands:
-    """Handlers for reviews, puzzles, endings and practising mistakes.
+    """Handles the actions for reviews, puzzles, endings and practising mistakes.
 
     Args:
         presenter: Shows events.

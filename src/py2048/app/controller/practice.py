@@ -269,7 +269,7 @@ def list_offers(session: Session) -> dict[Choice, Callable[[], Drill]]:
 
 
 def today() -> date:
-    """Return the UTC date, which determines the daily puzzle."""
+    """Return today's date in UTC. It determines the daily puzzle."""
     return datetime.now(UTC).date()
 
 

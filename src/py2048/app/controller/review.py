@@ -37,7 +37,7 @@ PAGE = 10  # Number of moves that Page Up and Page Down skip.
 
 _ARROW_ACTIONS = "previous_mistake", "next_mistake", "back", "forward"
 RETRY_DIRECTIONS = dict(zip(_ARROW_ACTIONS, Direction, strict=True)) | {"show_me": Direction.DOWN}
-"""Directions by action. When the player retries a mistake, arrow keys and WASD choose a move."""
+"""Maps actions to directions, so that arrow keys and WASD choose a move during a retry."""
 
 FRAME_S = 0.8
 """Duration of each step of "Show me", in seconds."""
@@ -96,7 +96,7 @@ def value_text(value: float, unit: Unit, *, is_exact: bool) -> str:
 
 
 GRADE_SYMBOLS = dict(zip(Grade, ("✓", "✓", "?!", "?", "??"), strict=True))
-"""The symbols of chess annotation, which distinguish grades without colour."""
+"""Chess annotation symbols, which tell grades apart without colour."""
 
 
 def badge(move: MoveReview) -> str:
@@ -447,7 +447,7 @@ class GameReview:
 
     @property
     def marks(self) -> tuple[Direction | None, Direction | None]:
-        """The best direction and the played direction, which are marked on the board."""
+        """The directions to mark on the board: the best one and the one that was played."""
         if self.is_retrying or self.frame:
             return None, None
         return self.move.best if self.move else None, self.played

@@ -377,7 +377,7 @@ class PracticeWindow(Dialog):
 
 
 REPLAY_SPEEDS = SPEEDS[:-1]
-"""Replay speeds in turns per second, without the maximum speed, which is not animated."""
+"""Replay speeds in turns per second. The maximum speed is left out because it is not animated."""
 
 
 class ReplayWindow(Dialog):

@@ -191,7 +191,7 @@ class GameWindow:
 
 
 class WindowState:
-    """Window settings in a JSON file, which loads faster than the store.
+    """Keeps window settings in a JSON file, because the file loads faster than the store.
 
     A missing or damaged file is treated as empty.
 

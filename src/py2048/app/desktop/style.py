@@ -586,14 +586,14 @@ STATES = (
     ("TCheckbutton", "selected", "indicatorbackground=accent indicatorforeground=on_accent"),
     ("Treeview", "selected", "background=accent foreground=on_accent"),
 )
-"""Theme colours of ttk options, by style name and widget state."""
+"""Theme colours of ttk widgets. Each row has a style name, a widget state and its options."""
 
 CLASSIC_WIDGETS = {
     "Listbox": "background=panel foreground=ink selectBackground=accent selectForeground=on_accent",
     "Menu": "background=panel foreground=ink activeBackground=accent activeForeground=on_accent"
     " selectColor=accent disabledForeground=muted",
 }
-"""Tk options for theme colours in drop-down lists and menus, which ignore ttk styles."""
+"""Tk colour options for drop-down lists and menus, because ttk styles do not apply to them."""
 
 
 def _options(look: Look, text: str) -> dict[str, str]:

@@ -51,7 +51,7 @@ def text_unit(height: float, scale: float) -> float:
 
 
 def opening_size(screen_height: int, scale: float) -> tuple[float, float]:
-    """Return the initial size of the window, whose height is 85 % of the screen height."""
+    """Return the initial window size. The height is 85 % of the screen's height."""
     height = 0.85 * screen_height - 30 * scale
     return height + STRIP_WIDTH * text_unit(height, scale), height
 

@@ -49,7 +49,7 @@ _last_update = attrgetter("updated")
 
 
 class _BufferedGame:
-    """The latest state of a game, and the changes that the store has not acknowledged yet.
+    """Holds a game's latest state, and queues changes until the store has acknowledged them.
 
     Call `add` only in the player's thread, and the other modifying methods only in the writer
     thread.
@@ -308,7 +308,7 @@ class StoreAutosave:
 
     @property
     def current_id(self) -> str:
-        """Id of the current game, which changes if the game is forked, or an empty string."""
+        """Id of the current game, or "" without a game. Forking the game changes its id."""
         return self._current.id if self._current else ""
 
     def set_setting(self, key: str, value: object) -> None:
@@ -476,8 +476,8 @@ class BackgroundWriter:
             start = monotonic()
             errors = [*filter(None, starmap(self._run_job, jobs))]
             with self._changed:
-                # After a fast batch, the store is no longer slow, and the remaining jobs are not
-                # reported as late.
+                # After a fast batch, the store no longer counts as slow, so do not report other
+                # jobs as late.
                 is_slow = self.unsaved and monotonic() - start > self._timeout_s
                 reason = errors[0] if errors else self._no_answer if is_slow else ""
                 self.unsaved = reason if self._jobs else ""

@@ -1,4 +1,4 @@
-"""The skill level for judging a player's moves, which is chosen or fitted to their games."""
+"""The skill level at which a player's moves are judged: chosen, or fitted to past games."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from py2048.app.storage import Store
 
 ME = "me"
-"""Name of the player's own level, which is fitted to the player's games."""
+"""Name of the level that is fitted to the player's own games."""
 
 LEVEL_SETTING = "level"
 

@@ -28,7 +28,7 @@ REACH = 300
 the stronger side wins 85 % of the time.
 """
 LEVEL_SOURCE = "level"
-"""Prefix of the `source` of mistakes judged at a skill level, such as ``level casual``."""
+"""Prefix of `source` for mistakes that were judged at a skill level, as in ``level casual``."""
 
 MAX_MISTAKES_PER_GAME = 20
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 HINT_PLAYER = "expectimax"
 
-# Maximum tile sum, by board shape, for fast lookups in the bundled perfect-play tables.
+# For each board shape, the largest tile sum that the perfect-play tables look up quickly.
 PERFECT_SUMS = {(2, 2): 60, (2, 3): 252, (2, 4): 1020, (3, 3): 1150}
 
 STORE_TIMEOUT_S = 1.0  # maximum wait for the write lock of another process

@@ -1,4 +1,4 @@
-"""Writes changes to many games in one transaction, which makes durable moves cheap."""
+"""Writes changes to many games in one transaction, so saving every move is cheap."""
 
 from __future__ import annotations
 

@@ -125,7 +125,7 @@ class OnlineGames(Repository):
         return self._database.values(query)
 
     def close_ended(self, before: str) -> None:
-        """Delete recorded games that ended before a time, which makes their last moves final."""
+        """Delete recorded games that ended before a time. Their last moves become final."""
         ended = games.c.is_over, games.c.updated < before, _HAS_RECORD
         self._database.change(sa.delete(games).where(*ended))
 

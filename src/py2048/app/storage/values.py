@@ -219,7 +219,7 @@ class Account:
 
 @dataclass(frozen=True)
 class LoginSession:
-    """A login in one browser.
+    """A browser's login session.
 
     Attributes:
         id: SHA-256 of the session token.
@@ -236,7 +236,7 @@ class LoginSession:
 
 @dataclass(frozen=True)
 class OnlineGameInfo:
-    """Server data of a game.
+    """The server's data about a game.
 
     Attributes:
         game_id: Id of the game, which may be in progress or finished.
@@ -462,7 +462,7 @@ class BattlePlayer:
 
 @dataclass(frozen=True)
 class Battle:
-    """A timed contest, in which all players play separate games with the same secret.
+    """A timed contest. Every player has a separate game, with tiles from the same secret.
 
     Attributes:
         id: Id of the battle.

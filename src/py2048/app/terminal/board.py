@@ -291,7 +291,7 @@ def digit_dots(text: str) -> Iterator[tuple[int, int]]:
 
 
 def dot_size(count: int, width: int, height: int) -> tuple[int, int]:
-    """Return the width and height of the dots that draw `count` digits on a tile, in pixels.
+    """Return the size, in pixels, of the dots that form `count` digits on a tile.
 
     Dots of 2 x 1 pixels look square, but numbers with three or more digits may have narrower dots.
     Returns (0, 0) if the digits do not fit, or if the tile is too small for four digits.
@@ -330,7 +330,7 @@ class Canvas:
         self._text: list[dict[int, tuple[str, str]]] = [{} for _ in range(rows)]
 
     def key(self, row: int) -> object:
-        """Return a key for comparing rows, which look the same if their keys are equal."""
+        """Return a key for a row. Rows with equal keys look the same."""
         return self._pixels[2 * row], self._pixels[2 * row + 1], self._text[row]
 
     def rectangle(self, x: int, y: int, width: int, height: int, colour: str) -> None:
@@ -402,7 +402,7 @@ def _block(quarters: Quarters) -> Segment:
 # Layout for terminals of at least 20x10 characters.
 
 FULL_COLUMNS = 6
-"""Width of a label that fits all digits of 131072, in terminal columns."""
+"""A label of this many columns has room for all digits of 131072."""
 
 MAX_POWER_COLUMNS = 2
 """Labels of this width or less show the exponent of 2, such as ``11`` for 2048."""

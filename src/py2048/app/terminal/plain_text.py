@@ -36,7 +36,7 @@ from py2048.presentation.words import level_name
 if TYPE_CHECKING:
     from py2048.engine.jit.progress import Compiling
 
-# Timing of the reports on the compiler's progress.
+# When the first report on the compiler's progress is due, and how often to report and poll.
 PROGRESS_DELAY_S, PROGRESS_PERIOD_S, POLL_PERIOD_S = 1.0, 5.0, 0.1
 
 HELP = (

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 def bindings_of(table: Iterable[UserAction], method: str) -> list[BindingType]:
-    """Bind the keys of all actions in a table to a method, which receives the action's name."""
+    """Bind the keys of all actions in a table to a method that takes the action's name."""
     return [
         Binding(",".join(action.keys), f"{method}('{action.name}')", action.help, show=False)
         for action in table

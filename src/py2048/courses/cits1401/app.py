@@ -349,7 +349,7 @@ def button(
 
 
 class NewGamePanel(tk.Frame):
-    """A panel over the board with the options of a new game, such as who plays.
+    """A panel over the board, in which the user chooses the next game's settings.
 
     Args:
         parent: The board.

@@ -29,7 +29,7 @@ SIDE = range(5)
 
 
 def items(canvas: Widget) -> list[tuple[str, list[float], dict[str, str]]]:
-    """Return the items of a canvas, which are cached until the squares are located again."""
+    """Return the items of a canvas. They are cached until the squares are located again."""
     if canvas not in DRAWN:
         DRAWN[canvas] = screen.items(canvas)
     return DRAWN[canvas]
@@ -92,7 +92,7 @@ def widget_squares() -> dict[Spot, Widget]:
 
 
 def find() -> dict[Spot, tuple[Widget, Box | None]]:
-    """Locate the squares, which are boxes on a canvas or separate widgets."""
+    """Locate the squares. They are boxes on a canvas or separate widgets."""
     DRAWN.clear()
     for canvas in screen.widgets("Canvas"):
         found = canvas_squares(canvas)

@@ -32,7 +32,7 @@ DOWN = 2
 RIGHT = 3
 LEFT = 4
 
-# The number of tiles created so far, and the direction of each arrow key
+# counts the tiles created so far, and maps each arrow key to its direction
 helper = {"count": 0, "Right": RIGHT, "Up": UP, "Left": LEFT, "Down": DOWN}
 
 # The arrow keys, as Tk names them
@@ -41,7 +41,7 @@ controls = ["<Right>", "<Left>", "<Up>", "<Down>"]
 # Animation step, in pixels
 transition_value = 20
 
-# For each direction, the change of row and column in one step
+# how one step in each direction changes the row and the column
 steps = {UP: (-1, 0), DOWN: (1, 0), RIGHT: (0, 1), LEFT: (0, -1)}
 
 
@@ -193,9 +193,9 @@ def unbind(frame: WindowFrame) -> None:
 
 
 def merge(board: BoardFrame, key: str) -> bool:
-    """Merge the two tiles on the slot of `key` (problem 18).
+    """Merge the tile `key` with the other tile on its slot (problem 18).
 
-    Returns False if there is only one tile on the slot.
+    Returns False if there is no other tile on the slot.
 
     The grid already contains the merged number, which this function adds to the score.
     """

@@ -216,7 +216,7 @@ def step_of(rows: Rows, cell: Cell, direction: str) -> Example:
 
 
 def steps(seed: str, direction: str) -> list[Example]:
-    """Return examples of single steps in a direction, on several grids."""
+    """Return examples that move numbers by a single step, on several grids."""
     grids = [with_tiles({(1, 1): 2}), with_tiles({(0, 0): 2, (3, 3): 4})]
     grids += [FULL, [[2, 2, 2, 2]] * 4, [[1024] * 4] * 4, random_rows(seed, (0, 2, 2, 4))]
     return [step_of(rows, cell, direction) for rows in grids for cell in tiles_of(rows)]
@@ -253,13 +253,13 @@ TOTAL = "[sum(right for right, down in moves), sum(down for right, down in moves
 
 
 def whole_way(direction: str) -> list[Example]:
-    """Return examples that check the total distance of a single tile's move."""
+    """Return examples that check how far the animation moves a single tile in total."""
     down, right = STEPS[direction]
     return [animate(direction, way, TOTAL, [right * way, down * way]) for way in (140, 50)]
 
 
 def in_steps(direction: str, distance: int, step: int = 20) -> Example:
-    """Return an example that checks the individual steps of a single tile."""
+    """Return an example that checks each step in the animation of one tile."""
     down, right = STEPS[direction]
     lengths = [step] * (distance // step) + [distance % step] * (distance % step > 0)
     expected = [(right * length, down * length) for length in lengths]
@@ -285,7 +285,7 @@ def moves_of(*lines: list[int]) -> list[Example]:
 
 
 def leads_to(after: Rows, rows: Rows, call: str) -> Example:
-    """Return an example that checks the grid and the tiles after `call`."""
+    """Return an example that runs `call` and then checks the grid and the tiles."""
     then = {"main.grid": after, "sorted(board.numbers.values())": tiles_of(after)}
     return Example(call, given=setup(rows), then=then)
 
@@ -374,7 +374,7 @@ def key_turn(rows: Rows, direction: str, then: dict[str, object]) -> Example:
 MOVED: dict[str, object] = {"len(alive) > 0": True}
 BOUND: dict[str, object] = {"sorted(keys)": SEQUENCES}
 LAST_GAP = lists("0 8 32 128 / 4 8 16 64 / 8 16 32 128 / 16 32 64 256")
-"""A board with one empty slot after a move to the left. The new number there cannot merge."""
+"""A move to the left leaves one empty slot on this board, and the new number cannot merge."""
 
 
 def bound_after(call: str, keys: list[str], *notes: str) -> list[Example]:

@@ -16,7 +16,7 @@ FULL: Rows = [[2, 4, 8, 16], [4, 8, 16, 32], [8, 16, 32, 64], [16, 32, 64, 128]]
 
 
 def lists(text: str) -> Rows:
-    """Parse lists of numbers, which are separated by slashes."""
+    """Parse lists of numbers that are separated by slashes."""
     return [list(map(int, part.split())) for part in text.split("/")]
 
 

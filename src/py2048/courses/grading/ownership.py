@@ -18,7 +18,7 @@ from py2048.courses.grading.tasks import Grading
 
 
 def files_of_solution(solution: Path) -> list[Path]:
-    """Return the Python files of a solution, which can be a file or a folder."""
+    """Return the Python files of a solution, given as a file or a folder."""
     return sorted(solution.glob("*.py")) if solution.is_dir() else [solution]
 
 

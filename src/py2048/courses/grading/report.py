@@ -34,7 +34,7 @@ from py2048.courses.grading.traps import Boards, boards_of, draw_boards, with_ti
 
 @dataclass(frozen=True)
 class CheckResult:
-    """Result of a check, with the smallest example that fails.
+    """The result of a check and, if it failed, the smallest failing example.
 
     Attributes:
         weight: Relative weight among the task's checks, or 0 if the check costs no marks.
@@ -80,7 +80,7 @@ class CheckResult:
 
 @dataclass(frozen=True)
 class TaskResult:
-    """Result of a task: its text, its marks and its checks.
+    """The result of a task: its text, its marks and the results of its checks.
 
     Attributes:
         undecided: Whether the grader ran out of time before it graded the task.
@@ -196,7 +196,7 @@ class GradeReport:
         return lines
 
     def to_json(self) -> bytes:
-        """Return the report as one line of JSON, in which marks are strings such as ``8/3``."""
+        """Return the report as one line of JSON. Marks become strings such as ``8/3``."""
         return msgspec.json.encode(self, enc_hook=str)
 
     @classmethod
@@ -229,7 +229,7 @@ def _printable(data: Any) -> Any:
 
 @dataclass(frozen=True)
 class RunInfo:
-    """Metadata of a grading run, which all its reports share.
+    """Metadata that all reports of a grading run share.
 
     Attributes:
         grader: Version of the grader.

@@ -469,7 +469,7 @@ class Display:
             raise CourseError("cannot start a virtual display: Xvfb ended")
 
     def _private(self, name: str, data: bytes, user: int | None) -> Path:
-        """Create a file with the data, which only `user` can read."""
+        """Write data to a new file that only `user` can read."""
         path = self._folder / name
         path.touch(0o600)
         path.write_bytes(data)

@@ -341,7 +341,7 @@ class SubmissionSession:
         return random.Random(f"{self.seed} {number}").getrandbits(32) if self.seed else number
 
     def fresh(self) -> None:
-        """Switch to a clean process, which discards everything that the submission has changed."""
+        """Switch to a clean process, to discard everything that the submission has changed."""
         with self._crashes("the program to load"):
             self.runner.begin()
         self._make_names()

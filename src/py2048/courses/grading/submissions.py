@@ -212,7 +212,7 @@ def variant_for(text: str, grading: Grading) -> Grading:
 
 
 def defined_share(text: str, grading: Grading) -> float:
-    """Return the share of the expected names that a program defines.
+    """Return what share of the expected names a program defines.
 
     In a course without expected names, the share is 1 for programs that open a window, otherwise 0.
     """
@@ -276,7 +276,7 @@ def names_in_use(sources: Iterable[Path]) -> set[str]:
 
 
 def score_of(path: Path, grading: Grading, in_use: Container[str]) -> tuple[int, int, int, int]:
-    """Return a key for `max`, which finds the file that is most likely the program.
+    """Rate how likely a file is to be the program. The result is a key for `max`.
 
     Files are compared by their contents, then by name and depth. Names that are imported from local
     files count as defined.
@@ -309,7 +309,7 @@ def _main_score(path: Path, in_use: Container[str], *, named: bool) -> int:
 
 
 def _opens_window_when_run(path: Path) -> bool:
-    """Return whether a file opens a window when run, following calls to its own functions."""
+    """Return whether running a file opens a window, directly or through its own functions."""
     blocks = BLOCK.split(text_of(path))
     defined: dict[str, list[str]] = defaultdict(list)
     for block in blocks:
@@ -781,7 +781,8 @@ class Collector:
     def inside(self, folder: Path, name: str, above: str, depth: int) -> Iterator[Submission]:
         """Yield the submissions in a folder.
 
-        A submission's name begins with `above + name`, the folder's path within the class folder.
+        `above` is the path from the class folder to the parent folder, and `name` is the folder's
+        own name. Together, they begin the name of every submission in the folder.
         """
         folder = _descend(folder)
         if self._is_one(folder):
@@ -807,7 +808,7 @@ class Collector:
             yield from _isolated(above + name, folder, found)
 
     def _student(self, path: Path, name: str, above: str, depth: int) -> Iterator[Submission]:
-        """Yield the submissions in a folder or ZIP, which may contain a student's work or a class.
+        """Yield the submissions of one student or a whole class from a folder or ZIP.
 
         Raises:
             BadArchive: If a ZIP cannot be unpacked.
@@ -841,7 +842,7 @@ class Collector:
 
 
 def _own_name(name: str) -> str:
-    """Return the name that a file had before Canvas or Moodle renamed it."""
+    """Return the original name of a file that Canvas or Moodle has renamed."""
     if match := CANVAS.match(name):
         return re.sub(r"-\d+(?=\.\w+$)", "", match["file"] or ONLINE_TEXT)
     match = MOODLE.match(name)

@@ -395,7 +395,7 @@ def _syntax_error(code: str, mode: str) -> str:
 
 @dataclass(frozen=True)
 class Opaque:
-    """A substitute for a value that is not plain data: its type name and a display string."""
+    """Stands in for a value that is not plain data, with its type name and a display string."""
 
     type: str
     text: str
@@ -484,7 +484,7 @@ class Raised:
 
 @dataclass(frozen=True)
 class Raises:
-    """Matcher for exceptions of a type or a subclass. A given message must match exactly."""
+    """Matches exceptions of a type or a subclass. A given message must match exactly."""
 
     type: str
     message: str | None = None
@@ -503,7 +503,7 @@ class Raises:
 
 @dataclass(frozen=True)
 class Satisfies:
-    """Matcher for values that `holds` accepts. `words` describes these values to students."""
+    """Matches values that `holds` accepts. `words` describes these values to students."""
 
     words: str
     holds: Callable[[Any], bool]
@@ -528,7 +528,7 @@ class OneOf(Satisfies):
 
 
 class Loosely(Satisfies):
-    """Matcher that compares with ``==``, so that 4.0 is accepted for 4, and 1 for True."""
+    """Matches values that are equal by ``==``, so 4.0 is accepted for 4, and 1 for True."""
 
     def __init__(self, value: object) -> None:
         super().__init__(show(value), lambda actual: bool(value == actual))
@@ -536,7 +536,7 @@ class Loosely(Satisfies):
 
 @dataclass(frozen=True)
 class TextLines:
-    """Matcher for lines of text, which ignores trailing blanks."""
+    """Matches lines of text, ignoring trailing blanks."""
 
     text: str
 

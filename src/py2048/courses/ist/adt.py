@@ -60,7 +60,7 @@ def coordinate_col(c: Coordinate) -> int:
 
 
 def is_coordinate(universal: object) -> bool:
-    """Return whether `universal`, which can be any value, is a coordinate."""
+    """Return whether `universal` is a coordinate. Accepts any value."""
     return isinstance(universal, tuple) and len(universal) == 2 and all(map(_is_index, universal))
 
 
@@ -79,7 +79,7 @@ def _is_index(value: object) -> bool:
 
 
 class _Board:
-    """The representation of a board, which is described at the top of this file."""
+    """A board's internal representation, as described at the top of this file."""
 
     __slots__ = ("rows", "score")
 
@@ -148,7 +148,7 @@ def board_reduce(b: _Board, d: str) -> _Board:
 
 
 def is_board(universal: object) -> bool:
-    """Return whether `universal`, which can be any value, is a board."""
+    """Return whether `universal` is a board. Accepts any value."""
     return isinstance(universal, _Board)
 
 

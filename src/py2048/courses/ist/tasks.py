@@ -334,7 +334,7 @@ ROWS_OF_B = (
 
 
 def output_of(rows: Rows, score: int) -> TextLines:
-    """Return the expected output of `print_board`, in which trailing spaces are ignored."""
+    """Return the expected output of `print_board`. Trailing spaces are ignored."""
     lines = [" ".join(f"[ {value} ]" for value in row) for row in rows]
     return TextLines("\n".join([*lines, f"Score: {score}"]))
 
@@ -365,7 +365,7 @@ def _boards(seed: str) -> Iterator[Rows]:
 
 
 def _reductions(seed: str, result: str, score: int = 0) -> Iterator[Example]:
-    """Yield an example for each board and direction, which checks `result` after the move."""
+    """For each board and direction, yield an example that checks `result` after the move."""
     for rows in _boards(seed):
         for letter, direction in DIRECTIONS.items():
             slide = Board.from_rows(rows).slide(direction)

@@ -28,7 +28,7 @@ WINNING_NUMBER = 2048
 
 
 Arrow = Callable[[object], None]
-"""Handler of an arrow key, which receives the event."""
+"""Callback for an arrow key, called with the key event."""
 
 
 class Game:
@@ -158,7 +158,7 @@ def _checked_size(size: object) -> int:
 
 
 class Model:
-    """The data of the application: a `game` on an N by N board."""
+    """The application's data, which consists of a `game` on an N by N board."""
 
     def __init__(self, N: int) -> None:
         self.game = Game(N)

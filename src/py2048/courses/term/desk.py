@@ -56,7 +56,7 @@ HEADERS = {
 
 @dataclass
 class CachedAssignment:
-    """An assignment's hand-ins and reports, which are cached until a file changes.
+    """An assignment's hand-ins and reports, as cached until a file changes.
 
     Attributes:
         stamp: The names, modification times and sizes of the files that were read.
@@ -75,7 +75,7 @@ class CachedAssignment:
 
 @dataclass
 class TermCache:
-    """Cache of a term's assignments, which are read again after a file has changed."""
+    """Caches a term's assignments, and reads them again after a file has changed."""
 
     folder: Path
     scratch: Path
@@ -197,7 +197,7 @@ def share_of(mark: Mark) -> float:
 
 
 def overview(marks: Sequence[Mark]) -> dict[str, Any]:
-    """Return statistics of an assignment's totals, its tasks and its failed checks."""
+    """Compute statistics about an assignment's total marks, tasks and failed checks."""
     with_total = [mark for mark in marks if mark.total is not None and mark.possible]
     spread = [0] * 10
     for mark in with_total:
@@ -385,9 +385,9 @@ class Desk:
 
 
 def make_app(folder: Path, scratch: Path, token: str, content: Callable[[str], bytes]) -> Starlette:
-    """Return the desk's application, in which all paths begin with the token.
+    """Create the desk's web application. All URL paths begin with `token`.
 
-    `content` returns a static file of the website by name.
+    `content` is a function that returns the website's static file with a given name.
     """
     desk = Desk(TermCache(folder, scratch), token, content)
     routes = [

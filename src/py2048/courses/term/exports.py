@@ -30,7 +30,7 @@ from py2048.courses.term.settings import MANUAL_COLUMNS
 from py2048.courses.term.tables import CsvTable, number_of, read_table, replace_file
 
 Export = tuple[dict[str, bytes], tuple[str, ...]]
-"""Exported files by name, and the names of students missing from the platform's table."""
+"""The exported files by name, and a list of the students missing from the platform's table."""
 
 
 def feedback(mark: Mark) -> str:
@@ -44,7 +44,7 @@ def feedback(mark: Mark) -> str:
 
 
 def scaled(mark: Mark, most: str) -> str:
-    """Scale a total to the platform's maximum `most`, and adopt its decimal separator."""
+    """Scale total marks to the platform's maximum `most`, written with its decimal separator."""
     total = mark.total if mark.total is not None else Fraction(0)
     try:
         whole = Fraction(number_of(most))
@@ -66,7 +66,7 @@ def _matched(
 
 
 def to_moodle(term: Term, name: str, marks: Sequence[Mark], template: Path | None) -> Export:
-    """Fill the grades and comments into Moodle's grading worksheet."""
+    """Copy the marks and comments into Moodle's grading worksheet."""
     if template is None:
         found = sorted(term.hand_ins(name).glob("*.csv"))
         sheets = [path for path in found if read_table(path).column("identifier") is not None]
@@ -90,7 +90,7 @@ def to_moodle(term: Term, name: str, marks: Sequence[Mark], template: Path | Non
 
 
 def to_canvas(term: Term, name: str, marks: Sequence[Mark], template: Path | None) -> Export:
-    """Fill the marks into Canvas's gradebook, without other assignments' columns."""
+    """Copy the marks into Canvas's gradebook. Drop the columns of other assignments."""
     names = ["Student", "LastName", "FirstName"]  # Canvas writes one column or two
     heads = [*names, "ID", "SIS User ID", "SIS Login ID", "Section"]
     title = term.settings.assignments[name].canvas or term.settings.assignments[name].title

@@ -61,7 +61,7 @@ MONTHS = (
 
 @dataclass(frozen=True)
 class HandIn:
-    """The submission of a student or group.
+    """The work that a student or group handed in.
 
     Attributes:
         entry: Name of the file or folder.

@@ -63,7 +63,7 @@ class Mark:
 
     @property
     def kept_share(self) -> Fraction:
-        """Share of the marks that is left after the late penalty."""
+        """Fraction of the marks that remains after the late penalty."""
         return self.assignment.kept_share(float(self.days_late))
 
     @property
@@ -184,7 +184,7 @@ def _days(hand_in: HandIn, assignment: Assignment, manual: Manual) -> Fraction:
 
 
 def _marks_and_time(mark: Mark) -> tuple[bool, Fraction, datetime]:
-    """Return a key for `max`, which finds the best attempt.
+    """Rate an attempt. The result is a key with which `max` finds the best attempt.
 
     An attempt with undecided tasks beats all others. Otherwise, the highest mark wins, and the
     latest attempt breaks a tie.

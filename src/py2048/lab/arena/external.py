@@ -48,7 +48,7 @@ Question = dict[str, Any]
 
 
 class MoveReply(msgspec.Struct):
-    """A player's answer, which consists of a move and its cost in tokens."""
+    """A player's answer: the move, and its cost in tokens."""
 
     move: str
     tokens: int = 0

@@ -118,7 +118,7 @@ class RecordFolder:
         }
 
     def make(self) -> None:
-        """Create the folder, whose parent folder must exist.
+        """Create the folder. Its parent folder must exist.
 
         Raises:
             TournamentError: If the folder cannot be created.

@@ -70,7 +70,7 @@ class AgentSubmission(msgspec.Struct, frozen=True):
     version: Literal[2] = 2
 
     def tournament(self, secret: str = "") -> Tournament:
-        """Return a tournament with the games of the track, whose tiles are drawn from a secret.
+        """Return a tournament with the games of a track. Tiles are drawn from `secret`.
 
         Raises:
             TournamentError: If the track is unknown or has fewer games than requested.

@@ -54,7 +54,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """Frequency of an event.
+    """How often an event occurred in a number of trials.
 
     Attributes:
         hits: Number of trials in which the event occurred.

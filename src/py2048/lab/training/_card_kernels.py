@@ -48,7 +48,7 @@ GAME = np.dtype(
         ("fixed", np.float32),
     ]
 )
-"""State of one slot, in which games are played one after another.
+"""The state of a slot, which plays one game after another.
 
 Attributes:
     board: Board of the current game.
@@ -118,8 +118,8 @@ class CardState(NamedTuple):
     games: Any
     """`GAME` `[places]`, or uint64 `[places, 10]`."""
     ring: Any
-    """Ring buffers of the afterstates that wait for an update, one per slot: `PENDING` `[places,
-    RING]`, or uint64 `[places, RING, 2]`.
+    """Afterstates that wait for an update, in one ring buffer per slot: `PENDING` `[places, RING]`,
+    or uint64 `[places, RING, 2]`.
     """
     results: Any
     """uint64 `[places, RESULTS]`."""
@@ -201,7 +201,7 @@ def quartered_sum(weights: Any, row: Any) -> np.float32:
 
 @kernel(borrows=True)
 def target_of(ring: Any, head: Word, count: Word, latest: np.float32, lambda_: Any) -> np.float32:
-    """Return the oldest waiting afterstate's target. `latest` is the newest one's target."""
+    """Return the target of the oldest waiting afterstate. `latest` is the newest one's target."""
     target, step = latest, count - ONE
     while step > ZERO:
         later = ring[(head + step) & PLACES]

@@ -319,7 +319,7 @@ def make_band_rate_kernel(indices_of: Any, below_code: Code, stride: Word) -> An
 def move_weight(
     weights: Weights, at: Word, old: np.float32, error: np.float32, step: np.float32, coherent: bool
 ) -> np.float32:
-    """Update the weight at index `at`, whose value is `old`, and return the change."""
+    """Update the weight at index `at` from its value `old`, and return the change."""
     change = step
     if coherent:
         balance, size = weights[at + ONE], weights[at + TWO]

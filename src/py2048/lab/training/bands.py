@@ -59,7 +59,7 @@ class BandTask(NamedTuple):
             raise WeightsError(f"there are no boards with {band.tile} and the sum {band.least}")
 
     def inputs(self, layout: NetworkLayout) -> BandInputs:
-        """Return the kernels' inputs for this band, which stay the same during training."""
+        """Return the kernels' inputs for this band. They stay the same during training."""
         network, (above, weights) = self.network, self._above(layout)
         end = np.int64(above.least + OVERLAP_SUM) if above.ending else NEVER
         step, own = np.float32(network.step), _view_of(self.band, end, 1.0)
@@ -77,7 +77,7 @@ class BandTask(NamedTuple):
     def finished_network(
         self, weights: NDArray[np.float32], layout: NetworkLayout, step: float
     ) -> Network:
-        """Return the network with this band, whose weights are rounded to multiples of `step`.
+        """Return the network with this band added. Its weights are rounded to multiples of `step`.
 
         Raises:
             WeightsError: If existing bands have a different layout or step.

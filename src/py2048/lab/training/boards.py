@@ -35,7 +35,7 @@ SAMPLES_PER_GAME = 32
 """Number of boards per game whose values are compared with actual outcomes."""
 
 Stage = tuple[int, int]
-"""A stage of the game: the largest tile, and the minimum sum of all tiles."""
+"""A stage of the game, given by its largest tile and the minimum sum of all tiles."""
 Cells = NDArray[np.uint8]
 Result = TypeVar("Result")
 

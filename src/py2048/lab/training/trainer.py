@@ -57,8 +57,8 @@ COLUMNS = ("weights", "errors", "sizes")
 SAVED_STATE = ("boards", "starts", "started", "progress", "scores", "tiles")
 """Fields of a thread's state that are saved in checkpoints."""
 COUNTERS = {"progress": 2, "scores": kernels.SCORES, "tiles": 64}
-"""Number of counters at the start of these `WorkerState` arrays. When threads are removed, their
-counters are added to those of the first thread.
+"""Number of counters at the start of each of these `WorkerState` arrays. When threads are removed,
+their counters are added to those of the first thread.
 """
 
 DEVICES = "cpu", "cuda", "reference"

@@ -52,7 +52,7 @@ Bytes = NDArray[np.uint8]
 Weights = NDArray[np.float32] | NDArray[np.int16]
 
 SPARE = 8
-"""Number of extra words in each row of indices, used as scratch space for a board's images."""
+"""Extra words at the end of each row of indices, in which kernels store a board's images."""
 PACKED_CELLS = 16
 BITS = 8
 
@@ -300,19 +300,20 @@ def _flip_4x4(word: Word) -> Word:
 
 @kernel(inline=True, borrows=True)
 def images_4x4(a: Word) -> tuple[Word, Word, Word, Word, Word, Word, Word, Word]:
-    """Return the eight symmetric images of a 4x4 board."""
+    """Return the eight rotations and reflections of a 4x4 board."""
     b = _mirror_4x4(a)
     c, d = _flip_4x4(a), _flip_4x4(b)
     return a, b, c, d, transpose(a), transpose(b), transpose(c), transpose(d)
 
 
 IndexOf = Callable[[Word], Word]
-"""A kernel that returns the weight index of a tuple on an image of the board."""
+"""A kernel that computes a tuple's weight index for one image of the board."""
 
 WriteImage = Callable[[Word, Word, Words, Int], None]
-"""A kernel that writes the weight indices of all tuples on one symmetric image of a board.
+"""A kernel that writes the weight indices of all tuples for one image of a board.
 
-An output row contains eight indices for each tuple, one for each image.
+A board's images are its eight rotations and reflections. An output row contains an index for each
+tuple and image.
 """
 
 
@@ -341,7 +342,7 @@ def make_indices_kernel(code: Code) -> Indices:
 
 
 def make_tuple_index_kernel(first: int, parts: tuple[tuple[int, int], ...]) -> IndexOf:
-    """Build a kernel that computes a tuple's weight index on a symmetric image of the board."""
+    """Build the kernel that computes a tuple's weight index for an image of the board."""
     begin = np.uint64(first)
     cells = np.uint64(sum(mask << shift for shift, mask in parts))  # union of the index parts
     if not IS_PLAIN and gathers_bits():
@@ -365,7 +366,7 @@ def make_tuple_index_kernel(first: int, parts: tuple[tuple[int, int], ...]) -> I
 
 
 def _make_write_kernel(at: Word, index_of: IndexOf, others: WriteImage | None) -> WriteImage:
-    """Extend `others`, a kernel that writes weight indices, by one more tuple."""
+    """Build a kernel that calls `others`, if given, and then writes a tuple's weight index."""
     if others is None:
 
         @kernel(inline=True, borrows=True)

@@ -15,7 +15,7 @@ Tuple = tuple[int, ...]
 """The cells of a tuple in ascending order, numbered row by row."""
 
 Code = tuple[tuple[int, tuple[tuple[int, int], ...]], ...]
-"""The weight offset of each tuple, and the shifts and masks that extract its cells."""
+"""For each tuple, the offset of its weights, and the shifts and masks that extract its cells."""
 
 PACKED_RANKS = 16
 MAX_WEIGHTS = 2**32
@@ -34,7 +34,7 @@ MATSUZAKI_8X6 = "9abdef 4567ab abcdef 69abcd 56adef 489abf 89abdf 567bef"
 
 NAMED = {"4x6": YEH_4X6, "8x6": MATSUZAKI_8X6}
 PLACED = ("lines", "squares", "rectangles")
-"""Shapes that can be placed everywhere: rows and columns, 2x2 squares, and 2x3 rectangles."""
+"""Shapes that `parse_tuples` places everywhere: lines, 2x2 squares and 2x3 rectangles."""
 
 
 @dataclass(frozen=True)
@@ -264,8 +264,8 @@ def parts_of(cells: Sequence[int]) -> tuple[tuple[int, int], ...]:
 def downgraded(ranks: Sequence[int], known: int) -> list[int]:
     """Lower the ranks of large tiles until no rank exceeds `known` [1].
 
-    Each step finds the largest rank below the maximum that is not on the board, and lowers all
-    larger ranks by one. Lowering ranks preserves their order, so the board resembles an earlier
+    Each step looks below the board's largest rank for the largest missing rank, and lowers all
+    ranks above it by one. Lowering ranks preserves their order, so the board resembles an earlier
     position with the same best moves. Once no rank below the maximum is missing, all ranks above
     `known` become `known`.
 

@@ -195,12 +195,12 @@ def _zeros(size: int) -> mmap.mmap:
 
 @dataclass(frozen=True, order=True)
 class Band:
-    """A range of late-game boards, and the correction of the network's values for these boards.
+    """A range of late-game boards, with a correction of the network's values for them.
 
     Attributes:
         tile: Largest tile on the boards of this band.
         least: Minimum tile sum of the boards of this band.
-        level: Points by which the base network overestimates boards with the tile sum `least`,
+        level: How much the base network overestimates boards with the tile sum `least`, in points,
             plus a safety margin.
         slope: Increase of the overestimate per unit of the board's sum.
         goal: Value of a board on which the target tile has just been created.
@@ -246,7 +246,7 @@ def _largest_and_sum(ranks: Sequence[int]) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Bands:
-    """Corrections of a network for late boards, with separate weights for each band.
+    """Corrects a network's values for late-game boards, with separate weights for each band.
 
     Attributes:
         layout: Tuples and ranks of all bands, without stages.
@@ -356,7 +356,7 @@ class Bands:
 
 @dataclass(frozen=True)
 class StageRecord:
-    """Actual and predicted points of games, counted from the start of a stage.
+    """Compares actual with predicted points, counted from the start of a stage.
 
     Attributes:
         tile: Largest tile of the stage.
@@ -402,7 +402,7 @@ class StageRecord:
 
 @dataclass(frozen=True)
 class TrackRecord:
-    """Measured results of games that a network played without search.
+    """Statistics from games that a network played without search.
 
     Attributes:
         games: Number of games played.

@@ -289,7 +289,7 @@ def store_cells(board: Int, cells: Cells, context: SearchContext) -> None:
 
 Leaf = Callable[[Packed, SearchContext, Weights], float]
 BandedWeights = tuple[Weights, Weights]
-"""Weights of the base network, and weights of its late-game bands."""
+"""The base network's weights, followed by the weights of its late-game bands."""
 Weight = np.float32 | np.int16
 
 
@@ -487,7 +487,7 @@ def _make_first_add_kernel(index_of: IndexOf) -> Any:
 
 
 def _make_add_kernel(index_of: IndexOf, others: Any) -> Any:
-    """Extend `others`, a kernel that sums weights, by one more tuple."""
+    """Build a kernel that adds a tuple's weight to the sum that `others` returns."""
 
     @kernel(inline=True, borrows=True)
     def add(image: Word, begin: Word, weights: Weights) -> Weight:
@@ -498,7 +498,7 @@ def _make_add_kernel(index_of: IndexOf, others: Any) -> Any:
 
 
 def _make_fetch_kernel(index_of: IndexOf, others: Any) -> Any:
-    """Extend `others`, a kernel that prefetches weights, by one more tuple."""
+    """Build a kernel that calls `others`, and then prefetches a tuple's weight."""
 
     @kernel(inline=True, borrows=True)
     def fetch(image: Word, begin: Word, weights: Weights) -> None:

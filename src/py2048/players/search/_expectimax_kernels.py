@@ -63,7 +63,7 @@ ONE = np.uint64(1)
 ALL = np.int64(-1)
 """Stands for every direction."""
 ROOT_LEVEL = np.int64(0)
-"""Search level of the root, which is also its arena slot."""
+"""The root's search level, which is also its slot in the arena."""
 STUCK_VALUE = 0.0
 """Value of a board without legal moves: no more points can be gained."""
 NO_MOVE = -np.inf
@@ -356,7 +356,7 @@ class SearchParams(NamedTuple):
     max_cost: Int
     """Maximum path cost."""
     node_limit: Int = UNLIMITED_NODES
-    """Node limit of a single search, which is aborted if it exceeds the limit."""
+    """A search that exceeds this number of nodes is aborted."""
     budget: Int = 0
     """Node budget for iterative deepening, or 0 to search only once."""
     is_timed: Int = 0

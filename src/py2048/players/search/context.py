@@ -48,7 +48,7 @@ MAX_INDICES, MAX_PARTS, MAX_STAGES, MAX_BANDS = 1024, 16, 16, 32
 COSTS_PER_BIT = 4
 """Number of cost units per bit of a path's improbability (-log2 of its probability)."""
 MOVE_COST = COSTS_PER_BIT
-"""Cost of each ply, which limits the length of paths even without random spawns."""
+"""Cost of each ply. It limits the length of paths even without random spawns."""
 NODE_GROWTH, DETERMINISTIC_NODE_GROWTH = 0.78, 1.58
 """Expected increase of log2(nodes) per bit of path cost.
 
@@ -167,7 +167,7 @@ CONTEXT = np.dtype(
 )
 
 SearchContexts = Sequence[SearchContext]
-"""One-element array with a `SearchContext`, which kernels access by reference."""
+"""An array that holds one `SearchContext`, so that kernels can access it by reference."""
 
 
 def check_searchable(rules: Rules) -> None:

@@ -281,7 +281,7 @@ class Searcher:
 
     @contextmanager
     def _loaded_bands(self, cells: Cells, max_moves: int = 0) -> Iterator[int]:
-        """Unpack the bands for a board; yield how many moves can be played with them."""
+        """Unpack the bands that a board needs. Yield for how many moves they suffice."""
         bands = self._lazy_bands
         if bands is None:
             yield max_moves
@@ -365,7 +365,7 @@ class Searcher:
     def _play_limited(
         self, boards: NDArray[np.uint8], states: NDArray[np.int64], keys: Any, max_moves: int
     ) -> NDArray[np.uint8]:
-        """Play on within the search limits; multi-threaded searches play a single move."""
+        """Continue games within the search limits. With several threads, play only one move."""
         if len(self.workers) == 1:
             return self._play(boards, states, keys, max_moves, self._params())
         points, values = self._rate_in_parallel(boards)

@@ -103,7 +103,7 @@ def _mixed(word: Word, factor: Word, spec: SolverSpec) -> Word:
 
 @kernel(borrows=True)
 def slide(board: Word, direction: Int, spec: SolverSpec) -> tuple[Word, np.int64]:
-    """Return the afterstate, including its spawn if spawns are deterministic, and the points."""
+    """Return the afterstate (with its spawn, if spawns are deterministic) and the points."""
     if len(spec.across):
         after, few = slide_small(board, direction, spec.rows, spec.columns, spec.across, spec.down)
         points = np.int64(few)
@@ -220,7 +220,7 @@ class Tile(NamedTuple):
 
 @kernel(inline=True, borrows=True)
 def place_of(key: Word, known: Lookup) -> Int:
-    """Return the position of a board in the lookup, which must contain the board."""
+    """Return the position of a board in the lookup. The lookup must contain the board."""
     place = np.int64(known.heads[key >> known.shift])
     while known.keys[place] < key:
         place += 1
@@ -229,7 +229,7 @@ def place_of(key: Word, known: Lookup) -> Int:
 
 @kernel(inline=True, borrows=True)
 def value_of(key: Word, known: Lookup) -> float:
-    """Return the value of a board from the lookup, which must contain the board."""
+    """Return the value of a board from the lookup. The lookup must contain the board."""
     return float(known.values[place_of(key, known)])
 
 

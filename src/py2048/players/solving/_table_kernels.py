@@ -45,7 +45,7 @@ Chances = NDArray[np.uint32]
 
 CHANCE_ONE = 1 << 31
 NOT_IN_FORMATION = np.uint32(0xFFFFFFFF)
-"""Entry of `TableSpec.numbers` for arrangements outside the formation."""
+"""Marks arrangements outside the formation in `TableSpec.numbers`."""
 
 LEFT = np.uint64(0x0111011101110111)
 """Mask of all cells except those in the rightmost column."""
@@ -62,15 +62,15 @@ class TableSpec(NamedTuple):
         goal: Mask of the cells on which the target tile may be built.
         target: A packed board with the target tile on every cell of `goal`.
         larges: For each arrangement, a packed board with only its large tiles.
-        runs: Bit masks and left shifts that unpack a filling's code onto the board, uint64
-            `[arrangements, runs, 2]`.
+        runs: Bit masks and left shifts that unpack a code onto the board, uint64 `[arrangements,
+            runs, 2]`.
         numbers: Maps a 16-bit mask of the large tiles' cells to the number of the arrangement, or
             to `NOT_IN_FORMATION`.
         turns: Maps a mask of the large tiles' cells to the symmetry that produces the canonical
             arrangement. Symmetries are encoded as in `turned`.
         inside: Mask of the cells that a code describes, with one bit per nibble.
-        head: Right shift that extracts the upper half of a filling's code.
-        tail: Mask that extracts the lower half of a filling's code.
+        head: Right shift that extracts the head of a code.
+        tail: Mask that extracts the tail of a code.
         ranks: Position of each tail among all tails with the same tile sum.
         tails: Tails, sorted by sum.
         firsts: Where the tails with each tile sum begin in `tails`, indexed by half the sum.
@@ -95,7 +95,7 @@ class TableLayer(NamedTuple):
     """The positions with the same sum.
 
     Attributes:
-        fillings: Number of fillings.
+        fillings: Number of positions with the same arrangement.
         heads: Heads, ascending.
         rests: For each head, half of the tile sum that is left for the tail.
         starts: Number of the first filling with each head, indexed by head.
@@ -108,12 +108,12 @@ class TableLayer(NamedTuple):
 
 
 class Successors(NamedTuple):
-    """The layer that is reached if a certain tile spawns, with its chances of success.
+    """The layer that a game enters when a certain tile spawns, with its chances of success.
 
     Attributes:
         rank: Rank of the tile.
         chance: Probability of the tile.
-        fillings: Number of fillings in this layer.
+        fillings: Number of positions with the same arrangement in this layer.
         starts: Number of the first filling with each head, indexed by head.
         chances: Chance of success from each position in this layer.
     """
@@ -130,7 +130,7 @@ class Successors(NamedTuple):
 
 @kernel(inline=True, borrows=True)
 def scattered(code: Word, arrangement: Int, spec: TableSpec) -> Word:
-    """Unpack a filling onto the board, leaving the cells of large tiles empty."""
+    """Return a board with only the small tiles that a code describes."""
     board = ZERO
     for run in range(spec.runs.shape[1]):
         board |= (code & spec.runs[arrangement, run, 0]) << spec.runs[arrangement, run, 1]
@@ -139,7 +139,7 @@ def scattered(code: Word, arrangement: Int, spec: TableSpec) -> Word:
 
 @kernel(inline=True, borrows=True)
 def gathered(board: Word, arrangement: Int, spec: TableSpec) -> Word:
-    """Pack a board's small tiles into the code of its filling."""
+    """Pack a board's small tiles into a code."""
     code = ZERO
     for run in range(spec.runs.shape[1]):
         code |= (board >> spec.runs[arrangement, run, 1]) & spec.runs[arrangement, run, 0]
@@ -164,9 +164,9 @@ def packed_mask(mask: Word) -> Word:
 
 @kernel("(uint64, int64)")
 def turned(board: Word, turn: Int) -> Word:
-    """Return a symmetric image of a board.
+    """Apply a symmetry to a board.
 
-    Bit 0 of `turn` transposes the board, bit 1 then mirrors it, and bit 2 then flips it.
+    Bit 0 of `turn` transposes the board. Then bit 1 mirrors it, and finally bit 2 flips it.
     """
     if turn & 1:
         board = transpose(board)

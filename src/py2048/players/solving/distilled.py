@@ -101,7 +101,7 @@ def unpack_boards(boards: Words, cells: int) -> Ranks:
 
 
 def canonical(boards: Words, rows: int, columns: int) -> tuple[Words, NDArray[np.intp]]:
-    """Return the smallest symmetric image of each packed board, and its symmetry."""
+    """Return each packed board's canonical form, and the symmetry that produces it."""
     shifts = np.arange(0, 4 * rows * columns, 4, dtype=np.uint64)
     ranks = unpack_boards(boards, rows * columns).astype(np.uint64)
     words = np.bitwise_or.reduce(ranks[:, images(rows, columns)] << shifts, axis=2)

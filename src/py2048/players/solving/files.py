@@ -31,7 +31,7 @@ Array = NDArray[Any]
 Keys = NDArray[np.uint64]
 Values = NDArray[np.float64]
 Name = tuple[str, int]
-"""Name of an array: its kind, and the tile sum of its boards."""
+"""An array's name, which consists of its kind and the tile sum of its boards."""
 
 _KEPT = "; what is solved so far is kept: give it room and run the command again"
 
@@ -43,7 +43,7 @@ _TYPES: dict[str, type[np.generic]] = {
     "blocks": np.uint8,
     "sizes": np.uint32,
 }
-"""Array types by kind. Arrays of all other kinds contain keys (uint64)."""
+"""Element types of these kinds of arrays. All other kinds contain keys (uint64)."""
 
 
 def lookup_of(keys: Keys, values: Values, width: int) -> kernels.Lookup:

@@ -34,19 +34,23 @@ TARGETS = 16, 4096
 
 @dataclass(frozen=True)
 class _Part:
-    """Every possible head or tail of a filling's code, with half of its tile sum."""
+    """All combinations of tiles on the cells that one half of a code describes.
+
+    `_table_kernels` defines codes. For each combination, `codes` holds four bits per cell, and
+    `halves` holds half of the tile sum.
+    """
 
     codes: Words
     halves: Longs
 
     @classmethod
     def of(cls, cells: int, ranks: int, most: int) -> _Part:
-        """Enumerate all fillings of a given number of cells.
+        """Enumerate the combinations of tiles on a given number of cells.
 
         Args:
             cells: Number of cells.
             ranks: Number of ranks, including the empty cell.
-            most: Maximum tile sum, halved.
+            most: Half of the maximum tile sum.
         """
         codes, halves = np.zeros(1, np.uint64), np.zeros(1, np.int64)
         for cell in range(cells):
@@ -149,7 +153,7 @@ class Positions:
         return {mask: number for number, mask in enumerate(kept)}
 
     def _runs(self) -> NDArray[np.uint64]:
-        """Return the masks and shifts that unpack a filling's code onto the board.
+        """Return the masks and shifts that unpack a code onto the board.
 
         Each run of adjacent cells has a mask and a left shift: uint64 `[arrangements, runs, 2]`.
         """
@@ -212,7 +216,7 @@ class Positions:
 
     @cached_property
     def _large_cells(self) -> frozenset[int]:
-        """Masks of the cells with large tiles, for all arrangements in the formation."""
+        """For each arrangement in the formation, the mask of the cells with large tiles."""
         return frozenset(_larges(mask) // LARGE for mask in self.formation.arrangements)
 
     def place_of(self, board: int) -> int:

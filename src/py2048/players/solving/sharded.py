@@ -6,8 +6,8 @@ tasks, which only read complete files.
 A forward task collects a shard's boards from the successor files of earlier layers, and writes the
 boards and their own successors.
 
-A backward task computes a shard's values, and writes *answers* files with the values that shards of
-earlier layers need.
+A backward task computes the values of a shard's boards. It also writes *answers* files, from which
+the tasks of earlier layers read the values that they need.
 
 Tasks read and write files sequentially, keep only one shard in memory, and can be retried on any
 machine of the pool. Files are written atomically. The values are bit-for-bit identical to those of
@@ -137,12 +137,12 @@ class Edge(NamedTuple):
 
     @property
     def found(self) -> str:
-        """Base name of the files with the keys of successors, one file per source shard."""
+        """Base name of the files with the keys of successors. Each source shard writes one file."""
         return f"found-{self.target.total}-{self.source.total}"
 
     @property
     def answers(self) -> str:
-        """Base name of the files with the values of successors, one file per target shard.
+        """Base name of the files with the values of successors. Each target shard writes one file.
 
         Each file starts with int64 offsets, which locate the values that each source shard needs.
         """
@@ -210,7 +210,7 @@ def _problem(rules: str, goal: str) -> Problem:
 
 @dataclass(frozen=True)
 class Shard:
-    """A shard of a layer.
+    """One of the equal parts into which a layer is split.
 
     Attributes:
         layer: The layer.
@@ -223,7 +223,7 @@ class Shard:
     count: int
 
     def cut(self, keys: Array, width: int) -> Keys:
-        """Return the keys in a sorted array that belong to this shard."""
+        """Return this shard's part of a sorted array of keys."""
         low, high = ((k << width) // self.count for k in (self.index, self.index + 1))
         first = np.searchsorted(keys, np.uint64(low))
         is_last = self.index + 1 == self.count
@@ -242,7 +242,7 @@ def mapped(path: Path) -> Array:
 
 
 def find(plan: Plan, shard: Shard, sources: Sequence[Path], starts: Keys) -> list[Path]:
-    """Run a forward task, which writes a shard's successors and the keys of its boards."""
+    """Run a forward task: write the keys of a shard's boards and of their successors."""
     arrays = [starts, *map(mapped, sources)]
     keys = sorted_unique(np.concatenate([shard.cut(array, plan.width) for array in arrays]))
     edges = plan.edges_from(shard.layer)
@@ -272,7 +272,7 @@ def evaluate(
     later: Mapping[int, tuple[Path, Sequence[Path]]],
     earlier: Mapping[Edge, Sequence[Path]],
 ) -> list[Path]:
-    """Run a backward task, which writes a shard's values and answers.
+    """Run a backward task: write a shard's values and its answers files.
 
     Args:
         plan: The problem to solve and the folder that all processes share.
@@ -339,7 +339,7 @@ _FILE = re.compile(r"((?:before|after|values|found|answers)[-\d]+)-(\d+)of(\d+)-
 
 
 class ShardFiles:
-    """An index of the shards' files in a folder."""
+    """Keeps track of which shards already have files in a folder."""
 
     def __init__(self, folder: Path) -> None:
         self._shards: dict[str, list[Path | None]] = {}
@@ -370,7 +370,7 @@ class ShardFiles:
         return name in self._shards and None not in self._shards[name]
 
     def length(self, name: str) -> int:
-        """Return the number of elements in all shards of an array."""
+        """Return the length of an array, added up over all of its shards."""
         return sum(map(length_of, self.of(name)))
 
     def drop(self, name: str) -> None:
@@ -453,7 +453,7 @@ class _ShardedSolver:
     def _evaluations(
         self, layer: LayerName, edges: Sequence[Edge], asking: Sequence[Edge], last: str
     ) -> list[Task]:
-        """Return backward tasks for all shards whose results are not complete yet."""
+        """Return a backward task for each shard that still lacks results."""
         files, keys = self._files, self._files.of(str(layer))
         earlier = {edge: files.of(edge.found) for edge in asking}
         return [

@@ -41,11 +41,11 @@ _MAX_ATTEMPTS = 5  # Ending a game is retried if another move is saved first.
 _MAX_UNSTARTED_AGE = timedelta(days=1)
 
 _Live = Mapping[str, OnlineGame]
-"""Open games by id, which may be newer than the stored games."""
+"""Maps ids to open games. They may be newer than the stored games."""
 
 _Standings = tuple[str, str | None, list[schema.BattlePlayerInfo]]
 _Audience = dict[Client, _Standings | None]
-"""The clients that follow a battle, with the standings that each client received last."""
+"""Maps each client that follows a battle to the standings it received last."""
 
 
 def stage_of(battle: Battle) -> str:

@@ -1,6 +1,6 @@
 """Group commit to the store, and notices to other processes.
 
-Durable moves are cheap because the changes of many games are saved in one transaction.
+One transaction saves the changes of many games, so writing every move to disk costs little.
 
 Processes notify each other through PostgreSQL. A game has no owner: any process may play a move in
 any game. Correctness does not depend on notices, because the database accepts a change only from a
@@ -139,7 +139,7 @@ class GameNotices:
         store: A store on PostgreSQL.
 
     Attributes:
-        fault: Why no notices can be received at the moment, or None.
+        fault: Why notices cannot be received at the moment, or None if they can.
     """
 
     def __init__(self, store: Store) -> None:

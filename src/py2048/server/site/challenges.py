@@ -184,7 +184,7 @@ def _daily_lists(games: GameService, day: str) -> Values:
 
 
 def _day_results(games: GameService, day: str) -> Values:
-    """Return the number of games finished on a day, with their median score and largest tiles."""
+    """Return how many games were finished on a day, their median score and their largest tiles."""
     found = games.store.online.day_scores(day)
     return {
         "finished": len(found),

@@ -170,7 +170,7 @@ CONTAINERS: dict[type, Callable[[Any], Iterable[object]]] = {
 
 
 def encode_report(part: object) -> str:
-    """Encode a report, which consists of dictionaries, lists and values, as JSON."""
+    """Encode a report as JSON. It consists of dictionaries, lists and values."""
     if type(part) is dict:
         members = [string(name) + ":" + encode_report(value) for name, value in part.items()]
         return "{" + ",".join(members) + "}"
@@ -186,7 +186,7 @@ QUIET = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign, 
 
 @cache
 def parsed(text: str | CodeType) -> tuple[CodeType, CodeType | None]:
-    """Compile code into its statements and a final expression, which may be None.
+    """Compile code into its statements and its final expression, or None without one.
 
     Code objects are returned unchanged.
 
