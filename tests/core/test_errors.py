@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from py2048.core import errors
 from py2048.core.errors import (
     ClientError,
     MissingExtraError,
@@ -75,6 +76,17 @@ def test_a_missing_library_names_the_command_that_installs_it():
     assert str(caught.value) == f"Sound needs bell, which is not installed: {line}"
     with pytest.raises(ModuleNotFoundError, match=r"^gone$"), extra_for("Sound", "sound"):
         raise ModuleNotFoundError("gone", name="py2048.gone")
+
+
+def test_numba_is_asked_for_only_where_it_is_missing(monkeypatch):
+    """The error has the command that installs it."""
+    monkeypatch.setattr(errors, "find_spec", lambda _: object())
+    assert errors.missing_compiler() == ""
+    errors.need_compiler("Training")
+    monkeypatch.setattr(errors, "find_spec", lambda _: None)
+    with pytest.raises(MissingExtraError) as caught:
+        errors.need_compiler("Training")
+    assert str(caught.value) == f"Training needs Numba: {install_line('fast')}"
 
 
 def test_errors_carry_what_a_program_needs():

@@ -29,18 +29,22 @@ def test_the_line_is_for_this_interpreter_and_this_checkout(monkeypatch):
         assert fast == f"{Path(weights).parent}[fast]"
 
 
+NETWORKS = "_weights-1", "_weights-2"
+
+
 @pytest.fixture
 def installed(monkeypatch, tmp_path):
     """Pretend that py2048 was installed from a path, into an environment with one file."""
     (tmp_path / "checkout" / "weights").mkdir(parents=True)
-    for wheel in ("alone/py2048.whl", "both/py2048.whl", "both/py2048_weights-1.whl"):
+    for wheel in ("alone/py2048.whl", *(f"both/py2048{x}.whl" for x in ("", *NETWORKS))):
         (tmp_path / wheel).parent.mkdir(exist_ok=True)
         (tmp_path / wheel).touch()
     monkeypatch.setattr(sys, "executable", "/opt/python")
     monkeypatch.setenv("PATH", "")
 
     def install(origin: str, environment: str, *, pip: bool = True, editable: bool = False) -> None:
-        about = {"url": (tmp_path / origin).as_uri(), "dir_info": {"editable": editable}}
+        about = {"url": (tmp_path / origin).as_uri()}
+        about |= {"dir_info": {"editable": True}} if editable else {}
         text = json.dumps(about) if origin else None
         package = SimpleNamespace(read_text=lambda _: text)
         monkeypatch.setattr(installation, "distributions", lambda **_: [package])
@@ -62,7 +66,7 @@ def installed(monkeypatch, tmp_path):
         ("alone/py2048.whl", "venv/x", "strong", ""),
         (
             *("both/py2048.whl", "venv/x", "strong"),
-            "/opt/python -m pip install 'ROOT/{}[fast]' ROOT/both/py2048_weights-1.whl",
+            "/opt/python -m pip install 'ROOT/{}[fast]' ROOT/both/py2048_weights-2.whl",
         ),
         ("checkout", "pipx/pipx_metadata.json", "web", "pipx inject py2048 'ROOT/{}[web]'"),
         ("checkout", "uv/uv-receipt.toml", "web", "uv tool install --force 'ROOT/{}[web]'"),

@@ -50,6 +50,7 @@ def test_the_process_language_applies_to_every_thread():
         ("fr,de;q=0.9", "en"),
         ("fr,en;q=0.2,pt;q=0.4", "pt"),
         ("pt;q=many,en;q=0.1", "en"),
+        ("en,pt;q=0.5", "en"),
     ],
 )
 def test_accept_language_is_honoured(header, code):

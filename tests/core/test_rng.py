@@ -7,6 +7,7 @@ import pytest
 from py2048 import Game
 from py2048.core import rng
 from py2048.core.errors import SeedError
+from py2048.core.rules import Weights
 
 
 def test_mix64_is_the_finaliser_of_splitmix64():
@@ -26,6 +27,15 @@ def test_the_generator_is_pinned():
     assert rng.derive_seed(7, 0) == rng.draw(key, 2**62) == 12799461164224918833
 
 
+def test_a_draw_selects_a_tile_by_its_high_half_and_a_cell_by_its_low_half():
+    """Both halves are scaled to the number of choices."""
+    word = 0xFEDCBA98_76543211
+    assert (rng.pick_high(word, 2**32), rng.pick_low(word, 2**32)) == (0xFEDCBA98, 0x76543211)
+    assert (rng.pick_high(word, 10), rng.pick_low(word, 10)) == (9, 4)
+    weights = Weights({2: 1, 4: 2, 8: 1})
+    assert [rng.pick_tile(weights, word << 62) for word in range(4)] == [2, 4, 4, 8]
+
+
 @pytest.mark.parametrize("seed", [-1, 2**64, 1.5, "7", True])
 def test_invalid_seeds_are_refused(seed):
     """Invalid seeds are rejected with the value and the range."""
@@ -35,7 +45,7 @@ def test_invalid_seeds_are_refused(seed):
 
 def test_seeds_are_read_from_text():
     """Seeds can be parsed from command lines."""
-    assert rng.parse_seed("42") == 42
+    assert (rng.parse_seed("0"), rng.parse_seed(str(2**64 - 1))) == (0, 2**64 - 1)
     with pytest.raises(SeedError, match="'abc' is not a seed"):
         rng.parse_seed("abc")
-    assert all(rng.random_seed() < 2**53 for _ in range(100))
+    assert 2**52 < max(rng.random_seed() for _ in range(100)) < 2**53

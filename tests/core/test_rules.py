@@ -11,7 +11,16 @@ from tests.strategies import rules, weights
 
 from py2048 import Rules, get_rules, list_rules
 from py2048.core.errors import RulesError
-from py2048.core.rules import COURSE_PRESETS, MergePoints, Weights, list_boards
+from py2048.core.rules import (
+    COURSE_PRESETS,
+    EdgeSpawn,
+    MergePoints,
+    MovePoints,
+    RandomStart,
+    Weights,
+    list_boards,
+    preset_of,
+)
 
 PRESETS = """
 classic     size=4x4  start=2           spawn=2:9+4:1   merging=once     scoring=merges      target=2048  end=stuck
@@ -55,7 +64,12 @@ def test_any_rules_survive_being_printed_and_parsed(each):
 def test_a_text_changes_a_preset():
     """Omitted settings come from the preset, or from classic."""
     assert Rules.parse("ist:size=5x3") == get_rules("ist", rows=5, columns=3)
+    assert Rules("classic") == get_rules("classic")
     assert Rules.parse("mine:target=none") == Rules("mine", target=None)
+    start = RandomStart(1, 1, Weights({2: 1}))
+    assert Rules.parse("mine:start=1x2:1,spawn=edge,scoring=moves") == Rules(
+        "mine", start=start, spawn=EdgeSpawn(2), scoring=MovePoints(1, -1)
+    )
     assert Rules.parse("classic:spawn=2:0.9+4:1/10") == get_rules("classic")
 
 
@@ -94,6 +108,18 @@ def test_weights_are_exact(each):
     assert list(each.tiles) == sorted(each.tiles)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("1x2", "2x1", "64x64", "mine:size=64x64,start=4096", f"mine:target={2**63}"),
+        *("mine:scoring=moves:1000000:-1000000", f"mine:spawn=2:{2**32 - 1}+4:1"),
+    ],
+)
+def test_limits_can_be_reached(text):
+    """The extreme values that rules allow are accepted."""
+    assert Rules.parse(str(Rules.parse(text))) == Rules.parse(text)
+
+
 def test_equal_ratios_are_equal_weights():
     """Weights compare by ratio, and a missing tile has probability zero."""
     assert Weights({2: 9, 4: 1}) == Weights([(4, "0.1"), (2, "0.9")])
@@ -113,6 +139,7 @@ def test_rules_are_frozen():
     [
         ("x:size=1x1", "1x1", "two cells"),
         ("x:size=65x4", "65", "1 to 64"),
+        ("x:size=4x0", "0", "columns must be 1 to 64"),
         ("x:size=4", "'4'", "rows x columns"),
         ("x:size=5x", "size='5x'", "such as size=4x4"),
         ("x:size=2_0x3", "size='2_0x3'", "such as size=4x4"),
@@ -122,7 +149,9 @@ def test_rules_are_frozen():
         ("x:spawn=2:1e3", "'1e3'", "positive"),
         ("x:spawn=3:1", "3", "power of two"),
         ("x:spawn=2:1+2:1", "[2, 2]", "twice"),
-        ("x:spawn=2:1+4:0.0000000001", "2:10000000000", "simpler"),
+        (f"x:spawn=2:{2**32}+4:1", f"2:{2**32}", "simpler"),
+        ("x:spawn=2:many", "'many'", "positive"),
+        ("x:spawn=2:-1", "'-1'", "positive"),
         ("x:spawn=2", "'2'", "weight"),
         ("x:start=17", "17", "fit"),
         ("x:start=0", "0", "at least 1"),
@@ -145,8 +174,9 @@ def test_rules_are_frozen():
         ("x:sze=4x4", "sze", "did you mean 'size'"),
         ("x:size=", "size=", "lacks a value"),
         ("clasic", "'clasic'", "did you mean 'classic'"),
-        ("", "''", "name"),
-        ("size=4x4", "size=4x4", "name"),
+        ("x:end=stuck,end=target", "end=target", "a second time"),
+        ("", "''", "start with a name"),
+        ("size=4x4", "size=4x4", "start with a name"),
     ],
 )
 def test_bad_rules_are_refused_with_the_value_and_the_reason(text, value, reason):
@@ -174,9 +204,21 @@ def test_wrong_fields_are_refused():
         get_rules("classic", colums=5)
     with pytest.raises(RulesError, match=r"2\.5"):
         get_rules("classic", rows=2.5)
-    for wrong in (5, [2, 4]):
+    with pytest.raises(RulesError, match=r"^3 is not a tile"):  # as `Weights` words it
+        Rules.parse("x:spawn=3:1")
+    for weight in (None, float("inf")):
+        with pytest.raises(RulesError, match=f"{weight} of tile 2 is not a positive number"):
+            Weights({2: weight})
+    for wrong in (5, [2, 4], [(2, 4, 8)]):
         with pytest.raises(RulesError, match="are not weights"):
             Weights(wrong)
+
+
+def test_a_size_and_a_name_do_not_hide_a_preset():
+    """Of presets that differ only in size and name, the one with the same name is preferred."""
+    assert preset_of(get_rules("5x5", name="5X5", rows=9)) == get_rules("5x5")
+    assert preset_of(Rules("mine", rows=9, columns=9)) == get_rules("classic")
+    assert preset_of(Rules("classic", target=4096)) is None
 
 
 def test_given_rules_can_be_changed_like_a_preset():

@@ -9,6 +9,7 @@ import tkinter
 import gymnasium
 import numpy as np
 import pytest
+from tests.envs.following import exponents_of
 
 from py2048 import Board
 from py2048.envs import GameEnv, GameState
@@ -36,24 +37,24 @@ def test_text_shows_score_and_tiles() -> None:
 
 
 def test_a_picture_shows_every_tile_where_it_is() -> None:
-    """Changing one cell changes only that cell's pixels in an ``rgb_array``."""
-    first = showing(BOARD, "rgb_array").render()
-    assert first.dtype == np.uint8
-    assert first.shape[2] == 3
-    second = showing(BOARD.with_tile((3, 0), 2), "rgb_array").render()
-    rows, columns = np.nonzero((first != second).any(axis=2))
-    height, width = first.shape[:2]
-    assert rows.min() > height * 0.7
-    assert columns.max() < width * 0.3
+    """Cells of 90 pixels are 8 apart in an ``rgb_array``, below a header of 40."""
+    shown = np.array(showing(BOARD, "rgb_array").render())
+    assert (shown.dtype, shown.shape) == (np.uint8, (432, 400, 3))
+    for (row, column), exponent in np.ndenumerate(exponents_of(BOARD)):
+        top, left = 40 + 98 * row, 8 + 98 * column
+        cell = np.asarray(tile_picture(int(exponent), 90))
+        assert np.array_equal(shown[top : top + 90, left : left + 90], cell)
+        shown[top : top + 90, left : left + 90] = shown[-1, 0]
+    assert (shown[40:] == (0x17, 0x15, 0x12)).all()
 
 
-@pytest.mark.parametrize("shape", [(2, 4), (4, 4), (4, 2), (8, 8), (1, 2), (64, 64)])
-def test_boards_of_every_size_have_a_picture(shape: tuple[int, int]) -> None:
-    """Images have the proportions of the board."""
-    width, height = picture_of(np.full(shape, 11, np.uint8), 5).size
-    side = min(width / shape[1], height / shape[0])
-    assert side > 12
-    assert (width > height) == (shape[1] > shape[0])
+@pytest.mark.parametrize(
+    ("shape", "size"),
+    [((2, 4), (400, 236)), ((4, 2), (204, 432)), ((8, 8), (400, 432)), ((64, 64), (1288, 1320))],
+)
+def test_boards_of_every_size_have_a_picture(shape: tuple[int, int], size: tuple[int, int]) -> None:
+    """The longer side has about 400 pixels, but no cell has fewer than 12."""
+    assert picture_of(np.full(shape, 11, np.uint8), 5).size == size
 
 
 def test_all_tiles_look_different() -> None:
@@ -62,6 +63,10 @@ def test_all_tiles_look_different() -> None:
     assert len(pictures) == 32
     faces = [tile_colours(exponent)[0] for exponent in range(19)]
     assert len(set(faces)) == len(faces)
+    assert [tile_colours(exponent) for exponent in (0, 1, 2, 11)] == [
+        *(("#38332e", "#ece4d8"), ("#ceb43b", "#000000")),
+        *(("#438321", "#ffffff"), ("#217e83", "#ffffff")),
+    ]
 
 
 def test_nothing_is_rendered_unless_asked() -> None:

@@ -62,11 +62,27 @@ def test_a_refused_answer_says_why_and_changes_nothing() -> None:
     step = game.step("down")
     assert step.message.startswith("down changes nothing on this board. Legal moves: up, left.")
     assert (step.observation, step.reward, step.is_legal, step.is_over) == (before, 0, False, False)
+    assert "Tries left: 1. End your answer" in step.message
     assert game.step("up").is_legal
     assert not game.step("?").is_over
     assert game.step("?").message.endswith("No retries are left: 0 points, largest tile 2.")
     with pytest.raises(GameOverError):
         game.step("left")
+    assert "Tries left: 3." in TextGame().step("?").message
+
+
+def test_the_instructions_name_the_target_and_the_last_move_the_result() -> None:
+    """Only targets that end the game are said to; an episode may have a maximum of moves."""
+    goals = ("classic", "a tile of 2048."), ("comp1127", "a tile of 2048, which ends the game.")
+    for rules, goal in goals:
+        assert f" Make {goal} Score" in TextGame(rules).instructions
+    assert "Make" not in TextGame("cits1401").instructions
+    game = TextGame(board="2 4 . . / . . . . / . . . . / . . . .", max_moves=2)
+    assert not game.step("right").is_over
+    assert game.step("left").message == (
+        f"That was the last move: {game.game.score} points, largest tile "
+        f"{game.game.board.max_tile}."
+    )
 
 
 def played(game: TextGame, seed: int) -> TextGame:
@@ -140,8 +156,9 @@ def test_every_observation_shows_the_same_board() -> None:
     )
     game = Game(seed=1, board=board)
     assert str(game.board) in text
-    assert json.loads(data)["board"] == [list(row) for row in game.board.rows]
-    assert json.loads(data)["legal"] == list(map(str, game.legal_directions()))
+    rows, legal = [list(row) for row in game.board.rows], list(map(str, game.legal_directions()))
+    facts = {"board": rows, "score": 0, "moves": 0, "legal": legal, "over": False}
+    assert json.loads(data) == facts
     head, _, picture = image.partition(",")
     assert head == "data:image/png;base64"
     exponents = np.array([[1, 0, 0, 2], [1, 0, 0, 0], [0] * 4, [0, 0, 0, 11]], np.uint8)

@@ -24,6 +24,7 @@ from py2048.engine.jit.progress import Compiling, NotReadyError
 from py2048.players import Unit, make_player, meaning_of
 from py2048.players.ntuple.weights import SHIPPED
 from py2048.players.searching import SearchPlayer
+from py2048.review import advice
 from py2048.review.advice import Hint, PositionSnapshot, advise, review_game
 from py2048.review.levels import parse_level
 
@@ -119,14 +120,24 @@ def test_the_players_hint_precedes_that_for_a_level_that_is_not_compiled(monkeyp
     assert found == [replace(hint, instead_of="casual"), hint]
 
 
-def test_a_game_on_a_board_that_is_solved_is_reviewed_against_perfect_play():
-    """Whatever the level; the review has the moves that came before it."""
+@pytest.mark.parametrize("is_each", [True, False])
+def test_a_game_on_a_board_that_is_solved_is_reviewed_against_perfect_play(is_each, monkeypatch):
+    """Whatever the level; the review has the moves that came before it, in batches by time."""
+    monkeypatch.setattr(advice, "BATCH_S", 0.0 if is_each else 1e9)
     game = Game("2x2", seed=1)
     while not game.is_over:
         game.play(game.legal_directions()[0])
     judge, *batches, review = review_game(game.record(), parse_level("casual"))
     assert (judge.name, review.judge, review.level) == ("exact", "exact", None)
     assert sum(batches, ()) == review.moves
+    assert [*map(len, batches)] == ([1] * game.ply + [0] if is_each else [game.ply])
+
+
+def test_moves_are_ranked_by_their_values():
+    """Losses are relative to the best move; ratings are no points."""
+    hint = Hint(Direction.LEFT, {Direction.UP: 1.0, Direction.LEFT: 3.0}, "quick", 0)
+    assert hint.ranked == [(Direction.LEFT, 3.0), (Direction.UP, 1.0)]
+    assert (hint.losses, hint.points) == ([(Direction.LEFT, 0.0), (Direction.UP, 2.0)], None)
 
 
 def test_the_process_that_compiles_ends_with_the_one_that_asked():

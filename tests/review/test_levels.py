@@ -18,6 +18,7 @@ from py2048.review.levels import (
     PRIOR_GAMES,
     TABLE,
     Level,
+    facts_of_levels,
     fit_level,
     fit_of,
     goal_of,
@@ -175,11 +176,25 @@ def test_any_tile_can_be_fitted(tile):
 def test_the_fit_is_shown_beside_the_games():
     """Games of a level make its tiles about as often as expected; abandoned ones do not count."""
     level = level_of(0.1)
-    rows = fit_of(CLASSIC, level, [*games_of(level, MAX_GAMES), (2, False)])
-    assert [row.tile for row in rows] == sorted(row.tile for row in rows)
-    assert {row.tile for row in rows} >= {512, 1024, 2048}
-    assert all(abs(row.observed - row.expected) < 0.25 for row in rows)
+    games, made = games_of(level, MAX_GAMES), made_shares(CLASSIC, level)
+    assert fit_of(CLASSIC, level, [(2, True), *games, (2, False)]) == [
+        (tile, pytest.approx(sum(each >= tile for each, _ in games[1:]) / 49), share)
+        for tile, share in made.items()
+        if 0.05 <= share <= 0.95
+    ]
     assert not fit_of(CLASSIC, level, [(512, False)])
+
+
+def test_the_page_has_the_goals_of_every_level():
+    """They are listed by the rank of the largest tile on the board."""
+    rules = get_rules("3x4")
+    assert facts_of_levels(rules) == {
+        str(level): {
+            "slip": level.slip,
+            "goals": [goal_of(rules, level, board_with(1 << r & ~1, rules)) for r in range(20)],
+        }
+        for level in LEVELS
+    }
 
 
 def test_rules_without_a_table_have_no_fit():

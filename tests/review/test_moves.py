@@ -38,6 +38,7 @@ def test_the_share_lost_is_of_the_expected_final_score(score, unit, share):
     move = graded(900.0, 1000.0, score, unit)
     assert (move.share, move.loss, move.best) == (share, 100.0, DOWN)
     assert (move.ply, move.score, move.expected) == (7, score, score + 1000.0)
+    assert (move.luck, Position(7, move.board)) == (0.0, (7, move.board, 0, None))
 
 
 @pytest.mark.parametrize(

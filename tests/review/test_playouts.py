@@ -105,6 +105,21 @@ def test_only_the_given_directions_are_played():
     assert games.tolist() == [[5, 5] if each is chosen else [0, 0] for each in Direction]
 
 
+@pytest.mark.parametrize(
+    ("board", "watched"),
+    [
+        ("512 64 . 8 / 2 . 64 . / 128 8 . . / 16 . . .", (512, 8, 128, 0)),
+        ("2 512 4 . / 512 . . . / . . . . / 16 16 8 8", (0, 2, 512, 512)),
+        ("2 256 2 32 / 1024 256 . . / . . . . / . . . .", (0, 2, 1024, 256)),
+        ("2 16 64 . / . . . . / . . . . / . . . .", (0, 2, 16, 0)),
+        ("64 8 8 16 / . . . . / . . . . / . . . .", (64, 0, 0, 0)),
+    ],
+)
+def test_the_largest_tiles_and_the_worst_trap_are_watched(board, watched):
+    """A trap has a tile eight times larger inside; small pairs and traps do not count."""
+    assert watch(CLASSIC, Board.parse(board)) == watched
+
+
 def test_words_are_those_of_the_page():
     """The page's worker draws the same words."""
     assert [*islice(words(1, 2, 3), 4)] == [1936341825, 3001364500, 1029104839, 3987121759]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from datetime import date, timedelta
+from math import gcd
 from statistics import fmean
 
 import pytest
@@ -15,7 +16,7 @@ from py2048.core.folders import tables_folder
 from py2048.players.ntuple.weights import digest_of, shipped_path
 from py2048.players.solving import build_table, find_ending, get_formation
 from py2048.review.moves import Grade
-from py2048.review.puzzles import PACK, Rating, daily_puzzle, get_puzzle, puzzles
+from py2048.review.puzzles import PACK, Rating, daily_puzzle, get_puzzle, pack, puzzles
 from py2048.review.reasons import ReasonKind
 
 MAX_BYTES = 300_000
@@ -23,16 +24,16 @@ MAX_BYTES = 300_000
 
 def test_the_pack_is_complete_and_small():
     """The pack has many puzzles of every kind, mostly classic, sorted by rating around 1500."""
-    pack = puzzles()
-    assert len(pack) > 900
-    assert fmean(each.rating for each in pack) == pytest.approx(1500, abs=1)
+    shipped = puzzles()
+    assert len(shipped) > 900
+    assert fmean(each.rating for each in shipped) == pytest.approx(1500, abs=1)
     assert PACK.stat().st_size <= MAX_BYTES
-    assert len({puzzle.id for puzzle in pack} & set(range(1, 1001))) == len(pack)
-    assert [each.rating for each in pack] == sorted(each.rating for each in pack)
-    presets = Counter(puzzle.rules.name for puzzle in pack)
+    assert len({puzzle.id for puzzle in shipped} & set(range(1, 1001))) == len(shipped)
+    assert [each.rating for each in shipped] == sorted(each.rating for each in shipped)
+    presets = Counter(puzzle.rules.name for puzzle in shipped)
     assert set(presets) == {"classic", "comp1127", "3x3", "5x5"}
     assert presets["classic"] > 500
-    assert {puzzle.theme for puzzle in pack} == {*ReasonKind, None}
+    assert {puzzle.theme for puzzle in shipped} == {*ReasonKind, None}
 
 
 def test_the_pack_was_mined_with_the_weights_that_are_there():
@@ -93,6 +94,10 @@ def test_a_puzzle_a_day_without_repeats():
     days = [daily_puzzle(date(2048, 1, 1) + timedelta(days=n)) for n in range(count + 1)]
     assert len({puzzle.id for puzzle in days}) == count
     assert days[0] == days[count] == daily_puzzle(date(2048, 1, 1))
+    step, offset, epoch = pack()["step"], pack()["offset"], date(1970, 1, 1).toordinal()
+    assert step == next(n for n in range(round(0.618034 * count), count) if gcd(n, count) == 1)
+    day = date(2048, 1, 1).toordinal() - epoch
+    assert puzzles()[(day * step + offset) % count] == days[0]
     ratings = sorted(puzzle.rating for puzzle in puzzles())
     for week in range(0, 140, 7):
         here = [puzzle.rating for puzzle in days[week : week + 7]]
@@ -116,7 +121,9 @@ def test_a_rating_follows_glickmans_formula():
     assert won.deviation == pytest.approx(175.22, abs=0.01)
     assert player.after(first, has_won=False).rating < 1500
     assert first.after(player, has_won=False).rating < 1400
-    assert player.after(Rating(1400.0, 300.0), has_won=True).rating < won.rating
+    unsure = player.after(Rating(1700.0, 300.0), has_won=False)  # g = 0.7242, E = 0.303
+    assert unsure.rating == pytest.approx(1455.9, abs=0.1)
+    assert Rating() == Rating(1500.0, 350.0)
     for _ in range(200):
         player = player.after(Rating(player.rating, 50.0), has_won=True)
     assert player.deviation == 50  # so that a rating still follows improvement

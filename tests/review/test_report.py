@@ -97,6 +97,7 @@ def test_a_summary_says_what_the_review_says(tmp_path):
     found = review(record, JUDGE)
     kept = GameSummary.of(found, JUDGE)
     assert (kept.accuracy, kept.reviewed) == (found.accuracy, 40)
+    assert (kept.loss, kept.luck) == (round(found.loss, 4), round(found.luck, 4))
     assert (kept.moves, kept.score, kept.day) == (40, record.score, "2026-11-23")
     assert (kept.timed, kept.think_ms, kept.won) == (39, 780, False)
     assert kept.mistakes == len(found.mistakes)

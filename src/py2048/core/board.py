@@ -91,20 +91,6 @@ def slide(rows: Rows, direction: Direction, merging: Merging = Merging.ONCE) -> 
     return from_lines(tuple(s.line for s in slid), direction), sum(s.points for s in slid)
 
 
-def legal_directions(rows: Rows) -> tuple[Direction, ...]:
-    """Return the directions in which a slide changes `rows`.
-
-    The legal directions are the same under every merge rule.
-    """
-    return tuple(direction for direction in Direction if slide(rows, direction)[0] != rows)
-
-
-def has_equal_neighbours(rows: Rows) -> bool:
-    """Return whether any two neighbouring cells are equal; if so, a full board has a legal move."""
-    along = (*rows, *zip(*rows, strict=True))
-    return any(one == other for line in along for one, other in pairwise(line))
-
-
 def symmetries(rows: Rows) -> Iterator[Rows]:
     """Yield `rows` in every rotation and reflection: 8 for a square board, otherwise 4."""
     flipped = tuple(row[::-1] for row in rows)

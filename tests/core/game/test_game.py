@@ -12,6 +12,7 @@ from tests.strategies import directions, games, presets, seeds
 from py2048 import Board, Direction, Game, Outcome, Record, Rules, get_rules
 from py2048.core.errors import BoardError, GameOverError, IllegalMoveError
 from py2048.core.game import Spawn
+from py2048.core.game.game import History
 
 STUCK = Board.parse("2 4 2 4 / 4 2 4 2 / 2 4 2 4 / 4 2 4 2")
 LEFT, RIGHT, UP, DOWN = Direction.LEFT, Direction.RIGHT, Direction.UP, Direction.DOWN
@@ -23,7 +24,8 @@ def test_same_rules_seed_and_moves_give_the_same_game(rules, seed, moves):
     one, two = Game(rules, seed=seed), Game(rules, seed=seed)
     for move in moves:
         assert one.attempt(move) == two.attempt(move)
-    assert (one.board, one.score, one.turns) == (two.board, two.score, two.turns)
+    replayed = Game.from_history(History(rules, seed, tuple(moves)))
+    assert one.positions() == two.positions() == replayed.positions()
 
 
 @given(presets, seeds)
@@ -36,6 +38,21 @@ def test_a_start_follows_the_rules(rules, seed):
     assert board.shape == rules.shape
 
 
+def test_the_extreme_draws_give_the_fewest_and_the_most_start_tiles():
+    """Every number of start tiles that the rules allow can be drawn."""
+    for word, tiles in ((0, 1), (2**64 - 1, 25)):
+        assert Game("cits1401", draws=lambda *_, word=word: word).start.sum == 2 * tiles
+
+
+def test_draws_have_the_documented_counters():
+    """The start has counters of its own; the counter of a spawn is the ply of its turn."""
+    counters = []
+    game = Game("classic", draws=lambda counter, _: counters.append(counter) or 0)
+    for _ in range(2):
+        game.play(game.legal_directions()[0])
+    assert counters == [2**63, 2**63 + 1, 2**63 + 2, 0, 1]
+
+
 @given(games())
 def test_undo_and_redo_walk_the_history(game):
     """Undoing all turns returns to the start; redoing them restores the end and all spawns."""
@@ -44,6 +61,7 @@ def test_undo_and_redo_walk_the_history(game):
     while game.undo():
         trail.append(game.board)
     assert (game.board, game.score, game.ply, game.can_undo) == (game.start, 0, 0, False)
+    assert game.turn_count == 0
     assert game.record().finished == ""
     assert game.undo() is None
     assert game.undone == turns
@@ -51,6 +69,7 @@ def test_undo_and_redo_walk_the_history(game):
         game.redo()
         assert game.board == board
     assert (game.board, game.score, game.turns) == (end, score, turns)
+    assert game.turn_count == len(turns)
     assert bool(game.record().finished) == bool(turns)
     assert game.redo() is None
 
@@ -99,6 +118,9 @@ def test_play_continues_past_the_target_unless_the_rules_end_there():
     classic = Game(board=board, seed=1)
     classic.play(LEFT)
     assert classic.has_won
+    won = Game(board="2048 4 . . / . . . . / . . . . / . . . .")
+    with pytest.raises(IllegalMoveError, match=r"^left changes nothing"):
+        won.play(LEFT)
     assert classic.outcome is Outcome.PLAYING
     course = Game(get_rules("comp1127"), board=board, seed=1)
     course.play(LEFT)
@@ -113,7 +135,7 @@ def test_play_continues_past_the_target_unless_the_rules_end_there():
     ("rules", "board", "outcome"),
     [
         ("classic", STUCK, Outcome.LOST),
-        ("classic", STUCK.with_tile((0, 0), 2048), Outcome.WON),
+        ("classic", STUCK.with_tile((0, 0), 4096), Outcome.WON),
         ("classic:target=none", STUCK, Outcome.ENDED),
     ],
 )
@@ -198,8 +220,9 @@ def test_a_start_is_drawn_or_set_up():
 
 def test_a_board_must_fit_the_rules():
     """A board of the wrong size is rejected with both sizes."""
-    with pytest.raises(BoardError, match=r"4x4, not on a board of 2x2"):
-        Game(board=Board.parse("2 . / . ."), seed=1)
+    for rows, columns in ((2, 3), (5, 4)):
+        with pytest.raises(BoardError, match=f"4x4, not on a board of {rows}x{columns}"):
+            Game(board=Board.empty(rows, columns))
 
 
 @given(games())

@@ -13,7 +13,13 @@ from tests.core.game.foreign_games import NEW, new_text, old_digits, old_text, p
 
 from py2048 import Board, Game, Record
 from py2048.core.errors import RecordError
-from py2048.core.game.importing import load_record, load_record_file, load_records, parse_records
+from py2048.core.game.importing import (
+    STDIN,
+    load_record,
+    load_record_file,
+    load_records,
+    parse_records,
+)
 
 HUGE = "9" * 5000
 """More digits than Python parses as an int."""
@@ -35,7 +41,8 @@ def one(data: bytes | str) -> Record:
 def test_whole_games_of_every_size(name):
     """Every turn is imported in every format, and sizes map to the right presets."""
     game = played(name, 3, 500)
-    for data in (old_text(game), new_text(game), rpl(game), vrs(game)):
+    binary = rpl(game), rpl(game, from_first=True), vrs(game)
+    for data in (old_text(game), new_text(game), *binary):
         record = one(data)
         assert same_game(record, game)
         assert record.rules == game.rules
@@ -86,7 +93,9 @@ def test_a_text_written_by_hand():
     ]
 
 
-@pytest.mark.parametrize(("time", "millis"), [(0, 0), (5 << 3, 5), (2 << 3 | 1, 262), (2047, 0)])
+@pytest.mark.parametrize(
+    ("time", "millis"), [(0, 0), (5 << 3, 5), (2 << 3 | 1, 262), (1 << 3 | 3, 4144), (2047, 0)]
+)
 def test_thinking_times_are_kept(time, millis):
     """Thinking times combine resolution and multiplier; the largest value means a closed page."""
     assert one(new_text(played("classic", 1, 3), time)).times == (millis,) * 3
@@ -99,6 +108,7 @@ def test_thinking_times_are_kept(time, millis):
         ("hello", "no game found"),
         (b"", "no game found"),
         pytest.param(b"\0" * 1300, "no game found", id="zeros"),
+        pytest.param(rpl(played("classic", 1, 0)), "not UTF-8 text", id="an end alone"),
         ("replay".encode("utf-16"), "not UTF-8 text: see byte 1"),
         ("replay", "start tiles"),
         ("replay !\x07", r"line 1, character 9: .* not a digit of the old format"),
@@ -148,19 +158,29 @@ def test_a_damaged_replay_is_never_shortened(write, data):
 
 
 def test_a_damaged_binary_replay_names_the_ply():
-    """A board that the move does not produce is rejected with its ply."""
+    """A board that the move does not produce is rejected with its ply, as is a wrong direction."""
+    for code in (0, 5):
+        data = bytearray(vrs(played("classic", 1, 3)))
+        data[2 * 13 - 1] = code
+        with pytest.raises(RecordError, match=f"position 2: {code} is not a direction"):
+            parse_records(bytes(data))
     data = bytearray(rpl(played("classic", 1, 30)))
     data[25 * 7] ^= 0x11
     with pytest.raises(RecordError, match=r"ply [78] \("):
         parse_records(bytes(data))
 
 
-def test_importing_a_record_is_strict(tmp_path):
+def test_importing_a_record_is_strict(tmp_path, monkeypatch):
     """Importing a py2048 record is as strict as loading it."""
     record = played("classic", 1, 5).record()
     path = tmp_path / "x"
     record.save(path)
     assert load_record(path) == record
+    with path.open() as stdin:
+        monkeypatch.setattr(sys, "stdin", stdin)
+        assert load_record(STDIN) == record
+        with pytest.raises(RecordError, match=r"^standard input: no game found"):
+            load_record(STDIN)
     path.write_text(record.to_json().replace("turns", "turn"))
     with pytest.raises(RecordError, match="x: the record was changed"):
         load_record(path)

@@ -15,9 +15,13 @@ from hypothesis import strategies as st
 from tests.core.game.foreign_games import played
 from tests.strategies import directions, games
 
-from py2048 import Board, Record, Spawn, get_rules
+from py2048 import Board, Direction, Record, Spawn, get_rules
 from py2048.core.errors import RecordError
-from py2048.core.game.turn import decode_steps, encode_step
+from py2048.core.game import importing
+from py2048.core.game import record as records
+from py2048.core.game.importing import load_record
+from py2048.core.game.record import plain_name, replacing
+from py2048.core.game.turn import decode_steps, direction_of, encode_step
 
 
 def sample(moves: int = 200, seed: int = 7) -> Record:
@@ -48,6 +52,7 @@ def test_a_record_survives_its_file(tmp_path):
     path = tmp_path / "game.2048.json"
     record = replace(sample(seed=0), player="Ada", undos=2, hints=1, times=(5, 7))
     assert record.follows_seed()
+    record.verify()  # there may be fewer times than turns
     record.save(path)
     assert Record.load(path) == record
     assert list(tmp_path.iterdir()) == [path]
@@ -91,12 +96,13 @@ def rewritten(record: Record, **changes: object) -> str:
     [
         ({"score": 99}, "claims a score of 99"),
         ({"turns": "L1C"}, "its turns give 0"),
-        ({"seed": 8}, "not the draw of seed 8"),
+        ({"seed": 8}, "ply 1: the spawn is not the draw of seed 8"),
         ({"rules": "ist"}, "layout"),
-        ({"times": [5] * 999}, "999 thinking times for "),
+        ({"times": [5] * 201}, "201 thinking times for 200 turns"),
         ({"started": "yesterday"}, "started is 'yesterday', but must be a time"),
         ({"finished": "2026-02-30T12:00:00Z"}, "finished is '2026-02-30T12:00:00Z'"),
         ({"player": "\x1b[2JAda"}, r"player is '\\x1b\[2JAda': a name has no control"),
+        ({"player": "Ada\x9b"}, "a name has no control characters"),
     ],
 )
 def test_a_forged_record_does_not_verify(changes, reason):
@@ -110,8 +116,11 @@ def test_a_forged_record_does_not_verify(changes, reason):
     [
         ({"score": "12"}, "score is '12', but must be a whole number"),
         ({"seed": -1}, "seed is -1, but must be a seed"),
+        ({"seed": 2**64}, "but must be a seed"),
         ({"start": [[0, 3, 0, 0]] * 4}, "3 is not a tile"),
         ({"start": [[2, 2]]}, "shape"),
+        ({"start": [[2, 2]] * 5}, "shape"),
+        ({"start": [["2", 2]]}, "rows of whole numbers"),
         ({"start": "2 2"}, "rows of whole numbers"),
         ({"rules": "clasic"}, "did you mean"),
         ({"turns": 5}, "turns is 5, but must be a text"),
@@ -134,8 +143,12 @@ def test_wrong_fields_are_refused(changes, reason):
         ("[]", "not a record"),
         ("{", "not a record"),
         ('{"format": "other"}', "format"),
+        ('{"format": "zip"}', "format"),
+        (5, "not a record"),
         ('{"format": "py2048 record", "version": 99}', "update py2048"),
         ('{"format": "py2048 record", "version": "1"}', "not a version"),
+        ('{"format": "py2048 record", "version": 0}', "version 0 is not a version"),
+        (sample().to_json() + " ", "its layout differs"),
         ('{"format": "py2048 record", "version": 1}', "checksum"),
         pytest.param("[" * 100_000, "not a record", id="deep"),
     ],
@@ -157,10 +170,11 @@ TWO = Board.parse("2 2 . . / . . . . / . . . . / . . . .")
         ("L10", r"ply 1 \(left\): a tile spawned on cell \(0, 0\), which is occupied"),
         ("L3F", "a 8 never spawns"),
         ("L1FL1C", r"ply 2 \(left\): a tile spawned on cell \(3, 0\), which is occupied"),
-        ("L1F?", r"character 4 is not a turn"),
+        ("L1F?1F", r"turn text '\?1F' at character 4 is not a turn"),
         ("L1", "not a turn"),
         ("L0F", "not a turn"),
         ("L1G", "not a turn"),
+        ("L1H", "not a turn"),
         ("X1F", "not a turn"),
         ("u", "does not count under these rules"),
     ],
@@ -202,6 +216,50 @@ def test_turn_codes_round_trip(direction, rank, rows, columns, data):
         (direction, None),
         (direction, spawn),
     ]
+    assert direction_of(code) is direction_of(bad) is direction
+
+
+def test_a_cell_has_two_digits_only_beyond_64_cells():
+    """Cell numbers are row-major base-64 numbers."""
+    last = Spawn(2, (7, 7))
+    assert [encode_step(Direction.UP, last, (8, width)) for width in (8, 9)] == ["U1_", "U116"]
+
+
+def test_a_record_has_the_types_of_its_fields():
+    """A wrong type is named with its value."""
+    with pytest.raises(RecordError, match=r"^rules must be of type Rules, not 'classic'$"):
+        Record("classic", TWO, "", 0)
+    assert Record(get_rules("classic"), TWO, "", 0, seed=2**64 - 1).seed == 2**64 - 1
+
+
+def test_names_lose_only_control_characters():
+    """Both ranges of control characters are removed, and nothing else."""
+    assert plain_name("\x00\x1f \x7e\x7f\x9f\xa0\xe9") == " \x7e\xa0\xe9"
+
+
+def test_files_of_the_maximum_size_are_read(tmp_path, monkeypatch):
+    """Larger files are refused before they are parsed, and so are names that are none."""
+    record, path = sample(), tmp_path / "game.2048.json"
+    record.save(path)
+    for module in (records, importing):
+        monkeypatch.setattr(module, "MAX_BYTES", path.stat().st_size)
+    assert Record.load(path) == load_record(path) == record
+    with path.open("a") as file:
+        file.write(" ")
+    for load in (Record.load, load_record):
+        with pytest.raises(RecordError, match=f"more than {path.stat().st_size - 1:,} bytes"):
+            load(path)
+    with pytest.raises(RecordError, match="5 is not the name of a file"):
+        Record.load(5)
+
+
+def test_an_interrupted_writer_leaves_nothing_behind(tmp_path):
+    """The old file stays, and the temporary one is removed."""
+    path = tmp_path / "file"
+    path.write_text("old")
+    with pytest.raises(TypeError), replacing(path) as file:
+        file.write("no bytes")  # type: ignore[arg-type]
+    assert [(each.name, each.read_text()) for each in tmp_path.iterdir()] == [("file", "old")]
 
 
 def test_files_that_cannot_be_read_are_named(tmp_path):

@@ -49,17 +49,11 @@ from py2048.core.rules import Rules, get_rules, list_rules
 
 
 class TextError(RecordError):
-    """Raised if a replay is damaged; `place` is the position of the damage in the text.
+    """Raised if a replay is damaged; `place` is the index of the damaged character in the text."""
 
-    Attributes:
-        place: Index of the character.
-        ply: Number of turns before the damaged character.
-    """
-
-    def __init__(self, place: int, ply: int, reason: str) -> None:
+    def __init__(self, place: int, reason: str) -> None:
         super().__init__(reason)
         self.place = place
-        self.ply = ply
 
 
 class _WrittenTurn(NamedTuple):
@@ -94,11 +88,11 @@ def _record_of(rules: Rules, start: Board, turns: Iterable[_WrittenTurn], player
             legal = " and ".join(map(str, board.legal_directions()))
             instead = f"only {legal} can be played" if legal else "the game was over"
             reason = f"the move changes nothing; {instead}"
-            raise TextError(place, ply, f"ply {ply} ({direction}): {reason}")
+            raise TextError(place, f"ply {ply} ({direction}): {reason}")
         if error := spawn_error(rules, slide.board, direction, spawn):
             free = ", ".join(map(str, slide.board.empty_cells()))
             reason = f"{error}; empty cells are {free}"
-            raise TextError(place, ply, f"ply {ply} ({direction}): {reason}")
+            raise TextError(place, f"ply {ply} ({direction}): {reason}")
         turn = Turn(direction, slide, spawn)
         board = turn.board
         score = score_after(rules, score, turn, board)
@@ -176,7 +170,7 @@ def _verse_record(text: str, head: re.Match[str], end: int) -> Record:
             return _record_from_digits(text, replay_format, size, places)
         except TextError as fault:
             faults.append(fault)
-    raise max(faults, key=lambda fault: fault.ply)
+    raise max(faults, key=lambda fault: fault.place)
 
 
 def _record_from_digits(text: str, replay_format: _Format, size: str, places: list[int]) -> Record:
@@ -185,14 +179,14 @@ def _record_from_digits(text: str, replay_format: _Format, size: str, places: li
     try:
         rules = _classic_rules((rows, columns))
     except RulesError as error:
-        raise TextError(first, 0, str(error)) from None
+        raise TextError(first, str(error)) from None
     spawns = [turn.spawn for turn in itertools.islice(turns, 2)]
     if len(spawns) < 2:
-        raise TextError(first, 0, "the replay ends before its two start tiles")
+        raise TextError(first, "the replay ends before its two start tiles")
     start = Board.empty(*rules.shape)
     for spawn in spawns:
         if spawn.cell not in start.empty_cells():
-            raise TextError(first, 0, f"a start tile cannot stand on cell {spawn.cell}")
+            raise TextError(first, f"a start tile cannot stand on cell {spawn.cell}")
         start = start.with_tile(spawn.cell, spawn.tile)
     return _record_of(rules, start, turns, "2048verse")
 
@@ -201,16 +195,15 @@ def _verse_turns(text: str, replay_format: _Format, places: list[int]) -> Iterat
     decode = _new_turn if replay_format is _NEW_FORMAT else _old_turn
     for index in range(0, len(places), replay_format.width):
         group = places[index : index + replay_format.width]
-        ply = max(index // replay_format.width - 1, 0)
         bits = 0
         for place in group:
             if (digit := replay_format.digits.get(text[place])) is None:
                 wrong = f"{text[place]!r} is not a digit of the {replay_format.name} format"
-                raise TextError(place, ply, f"{wrong}, which uses {replay_format.alphabet}")
+                raise TextError(place, f"{wrong}, which uses {replay_format.alphabet}")
             bits = bits << 7 | digit
         if len(group) < replay_format.width:
             reason = f"a turn has {replay_format.width} digits, but the last one has {len(group)}"
-            raise TextError(group[0], ply, f"the replay is cut off: {reason}")
+            raise TextError(group[0], f"the replay is cut off: {reason}")
         yield decode(bits)._replace(place=group[0])
 
 

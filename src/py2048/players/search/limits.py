@@ -104,6 +104,6 @@ class SearchSpeed:
 
     def record(self, nodes: int, seconds: float) -> None:
         """Add a measurement; older measurements count less."""
-        kept = min(1.0, SPEED_WINDOW_NODES / max(self._seen, 1.0))
+        kept = SPEED_WINDOW_NODES / max(self._seen, SPEED_WINDOW_NODES)
         self._seen, self._seconds = kept * self._seen + nodes, kept * self._seconds + seconds
         self.nodes_per_second = max(self._seen, 1.0) / max(self._seconds, 1e-7)
