@@ -94,6 +94,9 @@ def test_a_ring_is_reported():
     programs = handed_in(copies | others | two)
     ring, pair = clusters_of(pairs_of(programs, common_parts(programs)))
     assert len(ring) == 16 * 15 / 2
+    shares = [each.share for each in pairs_of(programs, frozenset(), 20)]
+    assert shares == sorted(shares, reverse=True)
+    assert shares[0] > shares[-1] >= 20
     assert {(one.share, one.rare_share) for one in ring} == {(100, 0)}
     assert {one.share for one in pair} == {100}
     assert pair[0].rare_share == 100

@@ -97,7 +97,9 @@ def test_new_results_are_shown_immediately(term, run, desk):
     assert "<span>x = 1" in page
     assert 'rel="prev" href="student?who=1002"' in page
     assert 'rel="next" href="student?who=1004"' in page
-    assert "4 of 9" in words(desk.get("first/student?who=1004").text)
+    page = desk.get("first/student?who=1004").text
+    assert "4 of 9" in words(page)
+    assert "item:attempt" not in page
 
 
 def test_a_decision_changes_nothing_else(term, run, desk):
@@ -295,4 +297,6 @@ def test_an_error_in_the_folder_is_one_line(term, desk):
     )
     manual.write_bytes(good)
     assert desk.get("first/").status_code == 200
-    assert desk.get("fourth/").status_code == 404
+    missing = "fourth/", "first/student?who=nobody", "files/nothing"
+    assert [desk.get(each).status_code for each in missing] == [404] * 3
+    assert desk.get("files/css/desk.css").headers["content-type"] == "text/css; charset=utf-8"

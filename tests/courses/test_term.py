@@ -8,9 +8,10 @@ import json
 import os
 import re
 import subprocess
+import tomllib
 import zipfile
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -25,43 +26,10 @@ from py2048.courses.grading import grader
 from py2048.courses.grading.grader import result_key
 from py2048.courses.grading.report import CheckResult, GradeReport, TaskResult
 from py2048.courses.grading.submissions import text_of
+from py2048.courses.term.settings import Assignment, Late
 
 LISBON = ZoneInfo("Europe/Lisbon")
-SETTINGS = """
-course = "toy"
-title = "A toy term"
-timezone = "Europe/Lisbon"
-secret = "0123456789abcdef"
-
-[assignments.first]
-title = "First"
-due = 2026-10-16T23:59:00
-attempts = "best"
-late = { percent_a_day = 10, grace_minutes = 15, cut_off_days = 5 }
-
-[assignments.second]
-title = "Second"
-due = 2026-11-13T23:59:00
-groups = true
-rubric = { style = 1.5 }
-
-[assignments.third]
-title = "Third"
-due = 2026-12-11T23:59:00
-tasks = ["1", "2"]
-hidden_tasks = ["2"]
-hidden_until = 2999-01-01T00:00:00
-"""
-ROSTER = """id,name,email,section,group
-1001,Ann Smith,ann@uni.edu,A,red
-1002,Bob Stone,bob@uni.edu,A,red
-1003,Cy Young,cy@uni.edu,A,
-1004,Dee Yang,dee@uni.edu,B,
-1005,Eve Fox,eve@uni.edu,B,blue
-1006,Finn Gray,finn@uni.edu,B,blue
-1007,Gil Hay,gil@uni.edu,B,
-1008,Sam Lee,sam@uni.edu,B,
-"""
+TERM = tomllib.loads(Path(__file__).with_name("term.toml").read_text("utf-8"))
 
 
 def _fake(submission, grading, sandbox, secret):
@@ -88,8 +56,8 @@ def term(tmp_path, monkeypatch):
     monkeypatch.setitem(courses.COURSES, "toy", toy_course())
     monkeypatch.setattr(grader, "grade", _fake)
     (tmp_path / "submissions").mkdir()
-    (tmp_path / "course.toml").write_text(SETTINGS)
-    (tmp_path / "roster.csv").write_text(ROSTER)
+    (tmp_path / "course.toml").write_text(TERM["settings"])
+    (tmp_path / "roster.csv").write_text(TERM["roster"])
     (tmp_path / "manual.csv").write_text("assignment,id,item,marks,comment\n")
     return tmp_path
 
@@ -169,6 +137,8 @@ def test_a_term_from_roster_to_mark_files(term, run):
     assert marks["1001"]["problem"] == "not marked: style"
     exported = run("export", "second", "--platform", "classroom50")[1]
     assert "Ann Smith: exported with a problem: not marked: style" in exported
+    result = json.loads((term / "results/second-classroom50/1003/result.json").read_text())
+    assert (result["score"], result["max-score"]) == (810, 1050)  # in hundredths
 
     cells = [{"cell_type": "markdown", "source": "# earns 3"}]
     cells += [{"cell_type": "code", "source": ["%pip install x\n", "# earns 1 2\n"]}]
@@ -228,6 +198,16 @@ def test_lateness_decides_which_attempt_counts(term, run):
     }
 
 
+def test_each_day_begun_after_the_grace_period_costs_marks():
+    """Nothing is kept after the cut-off, and never less than nothing."""
+    due = datetime(2026, 10, 16, 23, 59, tzinfo=LISBON)
+    one, strict = Assignment("", due), Assignment("", due, late=Late(percent_a_day=40))
+    over = [one.days_late(due + timedelta(minutes=each)) for each in (-9, 15, 15.1, 1440, 1440.1)]
+    assert over == [0, 0, 1, 1, 2]
+    kept = [100 * each.kept_share(days) for each in (one, strict) for days in (0, 2.5, 7, 7.1)]
+    assert kept == [100, 75, 30, 0, 100, 0, 0, 0]
+
+
 def test_manual_decisions_survive_every_run(term, run):
     """Marks, lateness, attempts and comments set by hand are kept and shown to students."""
     hand_in(term, "second/1003/1/app.py", "# earns 1", "2026-11-15T10:00")
@@ -246,6 +226,8 @@ def test_manual_decisions_survive_every_run(term, run):
         assert marks["1003"]["total"] == "7.5"
         assert marks["1003"]["comment"] == "was ill =good"
         assert (marks["1004"]["total"], marks["1008"]["total"]) == ("5", "3")
+        dated = "may be late: only its files are dated 2026-11-15 10:00"
+        assert marks["1004"]["problem"] == dated
         hand_in(term, "second/1005/app.py")
     assert manual.read_bytes() == was
     page = (term / "results" / "second" / "1003.html").read_text("utf-8")
@@ -329,6 +311,7 @@ def test_gradescope_runs_an_autograder(term, run, tmp_path_factory):
     assert run(*words)[0] == 0
     with zipfile.ZipFile(term / "results" / "third-gradescope.zip") as archive:
         archive.extractall(place / "source")
+        assert {each.external_attr for each in archive.infolist()} == {0o755 << 16}
     assert "./py2048-1.whl" in (place / "source" / "setup.sh").read_text()
     assert "autograde source/term third ." in (place / "source" / "run_autograder").read_text()
     metadata = autograded("2026-12-13T10:00:00.000000+00:00", "ann@uni.edu")
@@ -366,42 +349,10 @@ def test_classroom_50_collects_and_grades(term, run):
     assert run("autograder", "third", "--platform", "moodle")[0] == 2
 
 
-WORKSHEETS = {
-    "German": (
-        "ID,Vollständiger Name,E-Mail-Adresse,Status,Gruppe,Bewertung,Bestwertung,"
-        "Bewertung kann geändert werden,Zuletzt geändert (Abgabe),Zuletzt geändert (Bewertung),"
-        "Feedback als Kommentar\n"
-        'Teilnehmer/in77,"Sam Lee",sam@uni.edu,Abgegeben,rot,,"100,00",Ja,'
-        '"Montag, 19. Oktober 2026, 09:30",-,'
-    ),
-    "Portuguese": (
-        "Identificador;Nome completo;Endereço de e-mail;Estado;Grupo;Nota;Nota máxima;"
-        "A nota pode ser alterada;Última modificação (trabalho);Última modificação (nota);"
-        "Comentários de feedback\n"
-        "Participante 77;Sam Lee;sam@uni.edu;Submetido;;;100,00;Sim;"
-        "segunda-feira, 19 de outubro de 2026 às 09:30;-;"
-    ),
-    "Spanish": (
-        "Identificador,Nombre completo,Número de ID,Dirección de correo,Estado,Calificación,"
-        "Calificación máxima,La calificación puede ser cambiada,Última modificación (entrega),"
-        "Texto en línea,Última modificación (calificación),Comentarios de retroalimentación\n"
-        'Participante77,"Lee, Sam",1008,sam@uni.edu,Enviado,,"100,00",Sí,'
-        '"lunes, 19 de octubre de 2026, 09:30",<p>x</p>,-,'
-    ),
-    "French": (
-        "Identifiant,Nom complet,Adresse de courriel,Statut,Note,Note maximale,"
-        "La note peut être modifiée,Dernière modification (travail remis),"
-        "Dernière modification (note),Feedback par commentaires\n"
-        'Participant 77,Sam Lee,sam@uni.edu,Remis,"3,00","100,00",Oui,'
-        '"lundi 19 octobre 2026, 09:30",-,'
-    ),
-}
-
-
-@pytest.mark.parametrize("language", WORKSHEETS)
+@pytest.mark.parametrize("language", TERM["worksheets"])
 def test_moodles_worksheet_is_read_in_the_teachers_language(term, run, language):
     """The worksheet gives numbers and submission times in any language, and takes marks."""
-    sheet = WORKSHEETS[language]
+    sheet = TERM["worksheets"][language]
     hand_in(term, "first/P_77_assignsubmission_file/app.py", "# earns 1 2", "2026-10-01T10:00")
     hand_in(term, "first/sheet.csv", sheet)
     assert run("grade", "first")[0] == 0
@@ -480,40 +431,12 @@ def test_a_download_is_read_as_it_is(term, run):
     assert marks["1002"]["total"] == "9"
 
 
-MANUAL = "assignment,id,item,marks,comment\n"
-MISTAKES = [
-    *(
-        ("course.toml", SETTINGS.replace(old, new, 1), words)
-        for old, new, words in (
-            ("groups", "gruops", ("assignments.second.gruops", "did you mean 'groups'")),
-            ("percent_a_day = 10", "percent_a_day = 120", ("percent_a_day = 120", "<= 100")),
-            ('attempts = "best"', 'attempts = "first"', ("assignments.first.attempts = 'first'",)),
-            ("Europe/Lisbon", "Lisbon", ("timezone = 'Lisbon'", "Europe/Lisbon")),
-            ('"1", "2"', '"1", "9"', ("assignments.third.tasks", "'9'")),
-            ('course = "toy"', 'course = "toi"', ("'toi'", "did you mean 'toy'")),
-            ("2026-10-16T23:59:00", '"soon"', ("assignments.first.due = 'soon'",)),
-            ("[assignments.first]", "[assignments.first", ("not valid TOML", "line 7")),
-            ('title = "First"', "", ("assignments.first", "`title`")),
-        )
-    ),
-    ("roster.csv", "id,name\n1,Ann\n1,Bob\n", ("row 3", "'1' appears twice")),
-    ("roster.csv", "name,email\nAnn,a@uni.edu\n", ("has no column 'id'", "name, email")),
-    ("roster.csv", "", ("is empty",)),
-    ("roster.csv", "id,name\n1,Jo\xe3o\n", ("line 2", "not UTF-8")),
-    ("roster.csv", "id,name\n1,Ann,more\n", ("row 2", "has 3 cells")),
-    ("roster.csv", 'id,name\n1,"Jo"x\n', ("not a valid CSV",)),
-    ("roster.csv", "id,name\n,Ann\n", ("row 2", "no id")),
-    ("manual.csv", f"{MANUAL}frist,1001,total,5,\n", ("row 2", "did you mean 'first'")),
-    ("manual.csv", f"{MANUAL}first,9,total,5,\n", ("row 2", "id '9'")),
-    ("manual.csv", f"{MANUAL}first,1001,totl,5,\n", ("row 2", "did you mean 'total'")),
-    ("manual.csv", f"{MANUAL}first,1001,1,5,\n", ("row 2", "from 0 to 4")),
-    ("manual.csv", f"{MANUAL}first,1001,1,much,\n", ("row 2", "not a number")),
-]
-
-
-@pytest.mark.parametrize(("file", "text", "words"), MISTAKES)
-def test_a_mistake_in_the_terms_files_is_one_clear_line(term, run, file, text, words):
+@pytest.mark.parametrize("mistake", TERM["mistakes"])
+def test_a_mistake_in_the_terms_files_is_one_clear_line(term, run, mistake):
     """The error names the file, the place, the value and the correction."""
+    file, text, words = (mistake[key] for key in ("file", "text", "words"))
+    if "old" in mistake:
+        text = TERM["settings"].replace(mistake["old"], text, 1)
     (term / file).write_text(text, encoding="latin-1")
     (term / "submissions" / "first").mkdir()
     status, output = run("grade", "first")
@@ -523,18 +446,7 @@ def test_a_mistake_in_the_terms_files_is_one_clear_line(term, run, file, text, w
         assert word in output
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "\ufeffid;name;email;section\r\nann;Ann Smith;a@uni.edu;A\r\n",
-        (
-            "username,first_name,last_name,email,section,github_id,role\n"
-            "ann,Ann,Smith,a@uni.edu,A,5,student\nprof,Pat,Poe,p@uni.edu,,6,teacher\n"
-        ),
-        '"identifier","github_username","github_id","name"\n"ann","ann-hub","5","Ann Smith"\n',
-    ],
-    ids=["a spreadsheet's", "Classroom 50's", "GitHub Classroom's"],
-)
+@pytest.mark.parametrize("text", TERM["rosters"].values(), ids=TERM["rosters"])
 def test_rosters_of_other_systems_are_read(term, run, text):
     """Rosters from spreadsheets and from both classrooms on GitHub work."""
     (term / "roster.csv").write_text(text, newline="")
@@ -550,6 +462,7 @@ def test_a_new_terms_folder_is_complete(tmp_path, capsys):
         assert main(["course", "new-term", str(tmp_path / name), "--course", "ist"]) == 0
     texts = [(tmp_path / name / "course.toml").read_text() for name in ("one", "two")]
     assert texts[0] != texts[1]
+    assert "rubric = { readability = 5, style = 1 }\n" in texts[0]
     folder = tmp_path / "one"
     (folder / "roster.csv").write_text("id,name\n1,Ann\n")
     capsys.readouterr()

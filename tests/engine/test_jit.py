@@ -6,7 +6,7 @@ import json
 import shutil
 import subprocess
 import sys
-import textwrap
+import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -22,41 +22,19 @@ from py2048.engine import jit
 from py2048.engine._batch_kernels import BatchState
 from py2048.engine.jit import disk_cache
 
-HELPERS = '''
-    from py2048.engine.jit import kernel
-    import numpy as np
-    FACTOR = np.int64({factor})
-    NUMBER = np.int64
-
-    @kernel(inline=True)
-    def scaled(value):
-        """{docstring}"""
-        return NUMBER(value * FACTOR + {offset})
-'''
-MAIN = """
-    import helper_kernels
-    from helper_kernels import scaled
-    from py2048.engine.jit import kernel
-
-    @kernel("(int64,)")
-    def twice_scaled(value):
-        return 2 * scaled(value)
-
-    if __name__ == "__main__":
-        print(twice_scaled(1), sum(getattr(twice_scaled, "_cache_hits", {}).values()))
-"""
+PROGRAMS = tomllib.loads(Path(__file__).with_name("programs.toml").read_text("utf-8"))
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     """A folder with a kernel in one file and its helper in another."""
-    (tmp_path / "main_kernels.py").write_text(textwrap.dedent(MAIN))
+    (tmp_path / "main_kernels.py").write_text(PROGRAMS["main"])
     write_helper(tmp_path)
     return tmp_path
 
 
 def write_helper(folder: Path, factor: int = 10, offset: int = 1, docstring: str = "") -> None:
-    text = textwrap.dedent(HELPERS).format(factor=factor, offset=offset, docstring=docstring)
+    text = PROGRAMS["helper"].format(factor=factor, offset=offset, docstring=docstring)
     (folder / "helper_kernels.py").write_text(text)
 
 
@@ -100,66 +78,16 @@ def test_editing_a_helper_in_another_file_recompiles(project):
 
 def test_cached_kernels_use_arrays_and_texts(tmp_path):
     """Cached code finds the runtime functions of Numba that it calls."""
-    text = """
-        import numpy as np
-        from py2048.engine.jit import kernel
-
-        @kernel
-        def allocate(n):
-            return np.zeros(n)
-
-        @kernel
-        def count(words):
-            return len({word: hash(word) for word in words})
-
-        print(int(allocate(100)[0]) + count(("a", "b", "a")), len(count._cache_hits))
-    """
-    (tmp_path / "main_kernels.py").write_text(textwrap.dedent(text))
+    text = PROGRAMS["arrays"]
+    (tmp_path / "main_kernels.py").write_text(text)
     assert run_alone(tmp_path) == (2, 0)
     assert run_alone(tmp_path) == (2, 1)
-
-
-HIDDEN = """
-    import importlib, sys
-    import numba.core.compiler
-    from py2048.engine import jit
-    from py2048.engine.jit import disk_cache, kernel, ready
-
-    def without_private_modules(module=""):
-        if module not in ("", ".extending"):
-            raise ImportError(f"numba{module} is not there")
-        return importlib.import_module(f"numba{module}")
-
-    if sys.argv[1] == "modules":
-        jit.numba_module = disk_cache.numba_module = without_private_modules
-    else:
-        delattr(numba.core.compiler.CompileResult, sys.argv[1])
-
-    import numpy as np
-    from py2048.engine.jit.numba_parts import prefetch, select
-
-    @kernel(inline=True, borrows=True)
-    def larger(a, b):
-        return select(a > b, a, b)
-
-    @kernel("(int64[::1], int64)", example=lambda: (np.zeros(1), 0.0), borrows=True)
-    def largest(values, least):
-        for index in range(values.size):
-            prefetch(values, index)
-            least = larger(values[index], least)
-        return least
-
-    values = np.array([3, 20, 2])
-    assert ready(largest)(values, 0) == 20
-    assert ready(largest, 1)(values / 2, 9.0) == 10
-    print(largest(values, 1) + 2, len(largest._cache_hits))
-"""
 
 
 @pytest.mark.parametrize("name", ["modules", "_reduce", "_rebuild"])
 def test_no_undocumented_part_of_numba_is_needed(tmp_path, name):
     """If Numba renames an undocumented part, kernels compile in each process and still work."""
-    (tmp_path / "main_kernels.py").write_text(textwrap.dedent(HIDDEN))
+    (tmp_path / "main_kernels.py").write_text(PROGRAMS["hidden"])
     assert run(tmp_path, name) == (22, 0)
     assert run(tmp_path, name) == (22, 0)
     assert list((tmp_path / "cache").rglob("*.lock")) == []
@@ -214,20 +142,9 @@ def test_plain_mode_loads_no_numba(project):
     assert run_alone(project, PY2048_JIT="0") == (22, 0)
 
 
-# Runs the command as if Numba were not installed.
-WITHOUT_NUMBA = """
-import importlib.util as util, sys
-found = util.find_spec
-util.find_spec = lambda name, *of: None if name == "numba" else found(name, *of)
-from py2048.cli import main
-status = main(sys.argv[1:])
-sys.exit(status or 99 * ("numba" in sys.modules))
-"""
-
-
 def without_numba(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     """Run the command as if Numba were not installed."""
-    return python("-c", WITHOUT_NUMBA, *words, cwd=cwd)
+    return python("-c", PROGRAMS["without_numba"], *words, cwd=cwd)
 
 
 def test_without_numba_a_hint_is_the_same(tmp_path, capsys):
@@ -242,7 +159,8 @@ def test_without_numba_a_hint_is_the_same(tmp_path, capsys):
 
 def test_without_numba_a_terminal_shows_the_install_command():
     """Without Numba, a terminal shows the install command once, above the progress."""
-    words = ["-c", WITHOUT_NUMBA, "evaluate", "expectimax:depth=2", "--games", "2", "--jobs", "1"]
+    command = ["evaluate", "expectimax:depth=2", "--games", "2", "--jobs", "1"]
+    words = ["-c", PROGRAMS["without_numba"], *command]
     terminal = pexpect.spawn(sys.executable, words, dimensions=(30, 500), encoding="utf-8")
     terminal.expect("py2048: faster with Numba: [^\r]*\\[fast]'\r\n\rpy2048: 2 games", timeout=60)
     terminal.close(force=True)
@@ -291,43 +209,13 @@ def test_digest_covers_arrays_and_closures():
 
 def test_kernels_of_one_factory_do_not_mix(tmp_path):
     """Cached kernels from one factory keep their own captured helpers."""
-    text = """
-        import sys
-        from py2048.engine.jit import kernel
-
-        @kernel
-        def one():
-            return 1
-
-        @kernel
-        def two():
-            return 2
-
-        def make(part, number):
-            @kernel
-            def middle(x):
-                return part() * 10 + number + x
-
-            @kernel
-            def outer(x):
-                total = 0
-                for _ in range(x):
-                    total += middle(x)
-                return total
-
-            return outer
-
-        kernels = [make(one, 0), make(two, 5)]
-        chosen = sys.argv[1:] and [kernels[int(sys.argv[1])]] or kernels
-        hits = [sum(k._cache_hits.values()) for k in chosen if k(1)]
-        print(100 * kernels[0](1) + kernels[1](1), sum(hits))
-    """
-    (tmp_path / "main_kernels.py").write_text(textwrap.dedent(text))
+    text = PROGRAMS["factory"]
+    (tmp_path / "main_kernels.py").write_text(text)
     assert run(tmp_path, "0")[0] == 1126
     assert run(tmp_path, "1")[0] == 1126
     assert run(tmp_path) == (1126, 2)
     before = set(cached_files(tmp_path))
-    (tmp_path / "main_kernels.py").write_text(textwrap.dedent(text.replace("* 10", "* 20")))
+    (tmp_path / "main_kernels.py").write_text(text.replace("* 10", "* 20"))
     assert run(tmp_path) == (2146, 0)
     kept = before & set(cached_files(tmp_path))
     assert sorted(path.name.split("-")[0] for path in kept) == ["__main__.one", "__main__.two"]

@@ -188,6 +188,46 @@ def test_saving_is_late_only_while_the_store_is_slow():
         writer.put("late", ended.wait)
 
 
+def test_a_failed_job_is_retried_after_a_pause_or_with_the_next_job(monkeypatch):
+    """Later jobs do not wait for it, and a later job with the same key replaces it."""
+    monkeypatch.setattr(autosave, "RETRY_S", 1000)
+    ran: list[str] = []
+
+    def failing() -> None:
+        ran.append("failed")
+        raise ValueError
+
+    writer = BackgroundWriter("a store")
+    writer.put("one", failing)
+    until(lambda: writer.unsaved)
+    assert (writer.unsaved, ran) == ("ValueError", ["failed"])
+    writer.put("two", lambda: ran.append("two"))
+    until(lambda: writer.unfinished() == ["one"])
+    assert ran == ["failed", "failed", "two"]
+    writer.put("one", lambda: ran.append("one"))
+    until(lambda: not writer.unfinished() and not writer.unsaved)
+    assert ran == ["failed", "failed", "two", "one"]
+    writer.close(5)
+
+
+def test_a_read_that_hangs_holds_up_neither_the_game_nor_the_end_of_the_program(monkeypatch):
+    """Later reads fail until it ends, and no thread outlives the program."""
+    monkeypatch.setattr(autosave, "READ_TIMEOUT_S", 0.1)
+    is_answered = threading.Event()
+    with closing(StoreAutosave(open_store())) as saving:
+        saving.set_setting("speed", 1)
+        for query in (lambda *_: is_answered.wait(), lambda *_: 1):
+            with pytest.raises(StorageError, match="does not answer; try again later"):
+                saving.read(query)
+        own = [each for each in threading.enumerate() if each.name.startswith("py2048-")]
+        assert {each.name for each in own if each.daemon} == {"py2048-reader", "py2048-writer"}
+        assert all(each.daemon for each in own)
+        is_answered.set()
+        until(lambda: "py2048-reader" not in {each.name for each in threading.enumerate()})
+        monkeypatch.setattr(autosave, "READ_TIMEOUT_S", 30)
+        assert saving.read(lambda store, _: store.settings.get("speed")) == 1
+
+
 def test_closing_saves_what_can_be_saved(data_folder):
     """If the lock is released in time, closing saves the delayed changes."""
     session = open_session()
@@ -232,6 +272,7 @@ def test_a_game_that_went_on_elsewhere_meanwhile_is_kept_beside_it(data_folder):
         until(lambda: not one.unsaved)
         assert one.check_saving().count(StorageFailed(FORKED)) == 1
         ids = [saved.id for saved in one.saved_games()]
+        assert {len(id_) for id_ in ids} == {16}
         assert both <= {(one.game.board, one.record().times) for id_ in ids if one.resume_game(id_)}
 
 
@@ -249,8 +290,9 @@ def test_a_commit_whose_answer_was_lost_is_no_other_window(monkeypatch):
         raise StorageError("the connection broke")
 
     monkeypatch.setattr(store.changes, "write", lossy)
-    move(session)
+    events = [*move(session)]
     until(lambda: not session.unsaved)
+    assert StorageFailed(FORKED) not in (*events, *session.check_saving())
     assert len(session.saved_games()) == 1
     assert saved_board(session) == session.game.board
     session.close()

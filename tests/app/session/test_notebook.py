@@ -9,8 +9,16 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from py2048 import Board, Direction, Game, get_rules
-from py2048.app.session.notebook import MAX_MISTAKES_PER_GAME, Exercise, Notebook, PuzzleBook
+from py2048.app.session.notebook import (
+    MAX_MISTAKES_PER_GAME,
+    MAX_RATING,
+    REACH,
+    Exercise,
+    Notebook,
+    PuzzleBook,
+)  # fmt: skip
 from py2048.app.storage import Store, open_store
+from py2048.app.storage.values import PuzzleAnswer
 from py2048.players import Unit
 from py2048.review import Grade, Review
 from py2048.review.levels import LEVELS, Goals, goal_of
@@ -88,6 +96,7 @@ def test_an_answer_is_graded_as_the_review_grades_it(store):
     (exercise,) = notebook.due()
     answer, _ = notebook.answer(exercise, RIGHT)
     assert (answer.share, answer.grade, answer.luck) == (move.share, move.grade, 0.0)
+    assert (answer.ply, answer.score) == (1, 9000)
 
 
 def test_images_of_a_position_are_one_mistake(store):
@@ -170,6 +179,18 @@ def test_an_answer_is_a_game_between_player_and_puzzle(store):
     assert book.strength(puzzle).rating > strength.rating
     book.answer(last := book.next(), last.best)
     assert book.ratings[1].rating == answer.rating
+
+
+def test_puzzles_out_of_reach_come_last_unless_a_range_is_given(store):
+    """An answered puzzle within reach comes before all that are too easy or too hard."""
+    book, first = PuzzleBook(store), puzzles()[0]
+    hardest = max(each.rating for each in puzzles())
+    answer = PuzzleAnswer(first.id, True, 3000.0, 50.0)
+    store.puzzle_answers.add(answer, (3000.0 - REACH, 50.0))
+    assert book.next() == first
+    assert book.next(1).rating == book.next(0, MAX_RATING - 1).rating == hardest
+    store.puzzle_answers.add(answer, (2999.0 - REACH, 50.0), owner="ada")
+    assert book.next().rating == hardest
 
 
 def test_puzzles_have_no_end(store):

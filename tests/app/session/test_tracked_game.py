@@ -96,14 +96,20 @@ def test_an_undone_move_counts_again_when_it_is_redone():
 
 def test_a_turn_takes_the_time_since_the_one_before(monkeypatch):
     """Thinking times are measured unless they are given; a record has those not undone."""
-    clock = iter([10.0, 10.25, 12.0, 13.0])
+    clock = iter([9.0, 10.0, 10.25, 12.0, 13.0, 13.5, 14.0, 20.0, 21.0, 22.0])
     monkeypatch.setattr("time.monotonic", lambda: next(clock))
-    game = TrackedGame(Game(seed=1))
+    game = TrackedGame(Game(seed=1), last_turn_time=8.0)
+    assert game.elapsed_ms == 0
     for think_ms in (5, None, 7, None):
         game.attempt(game.game.legal_directions()[0], think_ms)
     assert game.think_ms == [5, 250, 7, 1000]
+    assert game.elapsed_ms == 250 + 7 + 1000 + 500
     game.undo()
+    assert game.elapsed_ms == 250 + 7 + 1000
     assert (game.record().times, game.record().undos) == ((5, 250, 7), 1)
+    over = TrackedGame(Game(Rules.parse("a:size=1x2,start=2x2:1,spawn=2:1,target=4")))
+    over.attempt(Direction.LEFT)
+    assert (over.game.is_over, over.elapsed_ms) == (True, 0)
 
 
 def test_help_and_others_moves_decide_the_category():

@@ -42,16 +42,7 @@ def contend(store: Store, name: str, game_id: str) -> None:
         say("kept", code)
 
 
-def look(store: Store, _name: str, _game_id: str) -> None:
-    """Open the store, which creates or migrates its tables."""
-    say("opened", len(store.records.select()))
-
-
-ROLES: dict[str, Callable[[Store, str, str], None]] = {
-    "play_on": play_on,
-    "contend": contend,
-    "look": look,
-}
+ROLES: dict[str, Callable[[Store, str, str], None]] = {"play_on": play_on, "contend": contend}
 
 
 def main() -> None:

@@ -30,7 +30,7 @@ def earlier(folder: Path, days: float, ending: str = "") -> Path:
     return path
 
 
-def test_the_newest_backups_are_kept(store, tmp_path):
+def test_the_newest_backups_are_kept(store, tmp_path, monkeypatch):
     """Only old backups are deleted; other files and unfinished backups stay."""
     new_game(store)
     folder = tmp_path / "backups"
@@ -40,6 +40,13 @@ def test_the_newest_backups_are_kept(store, tmp_path):
     others = [folder / name for name in ("monday.2048.jsonl.gz", "py2048-notes.txt")]
     for other in others:
         other.touch()
+    unlink = Path.unlink
+
+    def late(each: Path, missing_ok: bool = False) -> None:  # another process was faster
+        unlink(each, missing_ok=True)
+        unlink(each, missing_ok)
+
+    monkeypatch.setattr(Path, "unlink", late)
     path, rows = back_up_into(store, folder, keep=2)
     assert sorted(folder.iterdir()) == sorted([kept, path, begun, *others])
     assert not any(each.exists() for each in old)
@@ -139,13 +146,19 @@ def test_a_backup_leads_from_sqlite_to_postgresql(sqlite_url, postgresql_url, tm
 
 
 def test_what_is_not_a_backup_is_refused(tmp_path):
-    """Any file that is not a backup is rejected with an explanation."""
-    path = tmp_path / "some.gz"
+    """A file that is not a backup of this schema, or no file, is rejected with an explanation."""
+    path, other = tmp_path / "some.gz", gzip.compress(b'{"py2048": "backup", "schema": "0001"}')
+    why = "is not a py2048 backup: choose a file written by py2048 backup"
+    nonsense = [b"", b"nonsense", gzip.compress(b"nonsense\n"), gzip.compress(b"{}")]
     with open_store("sqlite://") as empty:
-        for data in (b"", b"nonsense", gzip.compress(b"nonsense\n"), gzip.compress(b"{}")):
+        for data, reason in [*((each, why) for each in nonsense), (other, "has schema 0001, but")]:
             path.write_bytes(data)
-            with pytest.raises(StorageError, match="choose a file written by py2048 backup"):
+            with pytest.raises(StorageError, match=f"some.gz {reason}"):
                 restore(empty, path)
+        with pytest.raises(StorageError, match="cannot be read as a backup: Is a directory"):
+            restore(empty, tmp_path)
+        with pytest.raises(StorageError, match="it exists and is not a regular file"):
+            back_up(empty, tmp_path)
 
 
 def test_a_damaged_backup_restores_nothing(tmp_path):
@@ -156,9 +169,12 @@ def test_a_damaged_backup_restores_nothing(tmp_path):
     whole = path.read_bytes()
     head, *lines = gzip.decompress(whole).splitlines(keepends=True)
     begun = b"".join([head, *lines[:-1]])
-    ends = [b"{}", b"5", b"[]", b"[{}, 1]", b'["settings", 5]', b'["settings", [1]]', b'"x"']
-    wrong = [gzip.compress(begun + end + b"\n") for end in ends]
-    wrong += [whole[:-20], *(gzip.compress(each) for each in (begun, b"".join([head, *lines[1:]])))]
+    ends = [b"{}", b"5", b"[]", b"[{}, 1]", b'["settings", 5]', b'"x"']
+    reasons = dict.fromkeys(ends, "it is damaged") | {
+        b"": r"contains \d+ rows of more", b'{"rows": 2}': r"contains \d+ rows of 2",
+        b'["settings", [1]]': "cannot be read as a backup: zip",
+    }  # fmt: skip
+    wrong = [whole[:-20], *(gzip.compress(each) for each in (begun, b"".join([head, *lines[1:]])))]
     wrong += [
         whole[:place] + bytes([whole[place] ^ 0x55]) + whole[place + 1 :]
         for place in range(
@@ -166,6 +182,10 @@ def test_a_damaged_backup_restores_nothing(tmp_path):
         )  # skip the gzip header, which contains the time
     ]
     with open_store("sqlite://") as empty:
+        for end, reason in reasons.items():
+            path.write_bytes(gzip.compress(begun + end))
+            with pytest.raises(StorageError, match=reason):
+                restore(empty, path)
         for damaged in wrong:
             path.write_bytes(damaged)
             with pytest.raises(StorageError):
@@ -185,8 +205,9 @@ def test_no_backup_takes_the_place_of_the_store(tmp_path, capsys):
     for name in names:
         assert main(["backup", name, "--database", str(database)]) == 2
         assert f"{name} is the store itself; choose another file" in capsys.readouterr().err
-    other = str(tmp_path / "other.gz")
-    assert main(["backup", other, "--force", "--database", str(database)]) == 0
+    words = ["backup", str(tmp_path / "other.gz"), "--database", str(database)]
+    assert [main([*words, *more]) for more in ([], [], ["--force"])] == [0, 2, 0]
+    assert "other.gz exists: choose another name" in capsys.readouterr().err
     with open_store(database) as store:
         assert back_up(store, tmp_path / "after.gz") == rows > 0
 

@@ -14,6 +14,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 from postgresql_server import PASSWORD
 from store_games import append_turn, load, new_game
 from tests.free_ports import free_port
@@ -73,6 +74,39 @@ def test_the_store_lies_in_the_data_folder(data_folder, monkeypatch):
     monkeypatch.setenv("PY2048_DATABASE_URL", f"sqlite:///{data_folder / 'py2048.sqlite3'}")
     with open_store() as store:
         assert store.settings.get("theme") == "dark"
+
+
+def test_text_is_a_path_if_it_looks_like_one_or_names_a_file(tmp_path, monkeypatch):
+    """Other text without a scheme is no database."""
+    monkeypatch.chdir(tmp_path)
+    Path("plain").touch()
+    for name in ("a.sqlite3", "a\\b", "plain", "./other"):
+        with open_store(name) as store:
+            assert store.name == str(tmp_path / name)
+    with one_clear_line("'nothing' is not a database URL"):
+        open_store("nothing")
+
+
+@pytest.mark.postgres
+def test_connections_wait_and_sync_as_they_are_told(sqlite_url, postgresql_url):
+    """Each connection has the store's timeout and durability, and SQLite checks foreign keys."""
+    names = "busy_timeout", "synchronous", "foreign_keys"
+    found = []
+    for durability, timeout_s in (("process", 0.5), ("disk", 30)):
+        with open_store(sqlite_url, durability=durability, timeout_s=timeout_s) as store:
+            found.append([store.value(sa.text(f"PRAGMA {name}")) for name in names])
+    assert found == [[500, 1, 1], [30_000, 2, 1]]
+    with open_store(postgresql_url, timeout_s=0.5) as store:
+        assert store.value(sa.text("SHOW lock_timeout")) == "500ms"
+
+
+def test_values_that_no_database_can_hold_are_refused(store):
+    """A number beyond 64 bits and a lone surrogate raise an error and change nothing."""
+    game = new_game(store)
+    for code, score in (("a", 2**63), ("\ud800", 0)):
+        with one_clear_line("cannot store this value", "nothing was changed", kind=""):
+            append_turn(store, game.id, 0, 0, code, score=score)
+    assert load(store, game.id) == game
 
 
 def test_a_home_that_nobody_knows_is_named():
@@ -176,11 +210,18 @@ def test_a_full_disk_loses_nothing(public_folder):
 
 
 def test_what_is_damaged_or_not_a_database_is_refused_and_left_alone(tmp_path):
-    """A damaged store or another kind of file is rejected and not modified."""
+    """A damaged store or another kind of file is rejected and not modified.
+
+    Damage that does not prevent opening is found by a check of the whole file.
+    """
     path = tmp_path / "py2048.sqlite3"
     with open_store(path) as store:
         play(store, 300)
+        store.check()
     content = path.read_bytes()
+    path.write_bytes(content[:-4096] + b"\xa5" * 4096)
+    with open_store(path) as store, one_clear_line(str(path), "restore a backup", kind="damaged"):
+        store.check()
     damaged = content[:100] + b"\xa5" * (len(content) - 100)
     for held in (damaged, b"SQLite format 3\0" + b"\xff" * 9000, b"these are my notes\n" * 100):
         path.write_bytes(held)

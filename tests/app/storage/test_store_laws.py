@@ -226,6 +226,8 @@ class _StoreMachine(RuleBasedStateMachine):
                 facts for facts in self.finished.values() if facts["category"] == each.category
             ]
             assert each.games == len(played)
+            scores = [facts["score"] for facts in played if facts["counts"]]
+            assert each.best == max(scores, default=0)
             assert each.plies == sum(facts["plies"] for facts in played)
             assert each.max_tile == max(facts["max_tile"] for facts in played)
             assert each.mean_score == pytest.approx(fmean(facts["score"] for facts in played))

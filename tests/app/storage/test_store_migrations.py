@@ -94,18 +94,29 @@ def test_a_new_store_is_made_whatever_outlives_its_making(tmp_path):
 
 
 def test_a_store_of_before_has_the_tables_of_a_new_one(url):
-    """Converted and new stores have identical tables."""
-    open_store(url).close()
+    """Converted and new stores have identical tables, whoever opens them at the same time."""
+    with ThreadPoolExecutor(4) as pool:  # one creates the tables, the others wait
+        for store in pool.map(open_store, [url] * 4):
+            store.close()
     made = _reflect(url)
     assert set(made) == {*schema.metadata.tables, "py2048_schema"}
     for table in made:
         _query(url, f"DROP TABLE {table} {'' if url.startswith('sqlite') else 'CASCADE'}")
     make_store_before(url)
+    for statement in (
+        "UPDATE records SET category = 'offline' WHERE id = '2222'",
+        "INSERT INTO rounds (game_id, owner, mode, secret) VALUES ('2222', 'local', 'casual', '')",
+        "INSERT INTO leaders VALUES ('x', 'offline', 'classic', 'ada', 1, '', '6666')",
+    ):
+        _query(url, statement)
     with ThreadPoolExecutor(4) as pool:  # one converts, the others wait
         for store in pool.map(open_store, [url] * 4):
             store.close()
     assert _reflect(url) == made
     assert _query(url, "SELECT version_num FROM py2048_schema") == [(schema.REVISION,)]
+    assert _query(url, "SELECT category FROM records WHERE id = '2222'") == [("assisted",)]
+    assert _query(url, "SELECT game_id FROM rounds WHERE offline") == [("2222",)]
+    assert _query(url, "SELECT record FROM leaders WHERE category = 'offline'") == []
 
 
 def test_a_store_of_before_keeps_all_that_a_player_has(url):

@@ -52,11 +52,11 @@ def change(game: SavedGame, *codes: str, seen: int = 0) -> GameChange:
 
 
 def finish(
-    store: Store, game: SavedGame, score: int, category: str = "ranked", *, can_undo: bool = False
-) -> None:
-    store.records.finish(
+    store: Store, game: SavedGame, score: int, category: str = "ranked", **how: bool
+) -> bool:
+    return store.records.finish(
         game.id, game.revision, "{}", score=score, max_tile=64, plies=3, outcome="lost",
-        category=category, can_undo=can_undo,
+        category=category, **how,
     )  # fmt: skip
 
 
@@ -64,10 +64,12 @@ def test_a_stale_change_is_not_written_and_others_are(store):
     """A stale change is reported; the others in the transaction are written."""
     one, two = deal(store, "one"), deal(store, "two")
     store.changes.write([change(one, "a")])
-    stale = store.changes.write([change(one, "x", "y"), change(two, "b")])
+    last = replace(change(two, "b", "c"), turns=((0, "x", 1), (0, "b", 2), (1, "c", 3)))
+    stale = store.changes.write([change(one, "x", "y"), last])
     assert stale == {one.id}
     assert load(store, one.id).turns == ("a",)
-    assert load(store, two.id).turns == ("b",)
+    found = load(store, two.id)
+    assert (found.turns, found.millis) == (("b", "c"), (2, 3))  # the later turn of a ply counts
 
 
 @pytest.mark.parametrize("bad", ["score", "code", "extra", "stale"])
@@ -147,6 +149,9 @@ def test_a_deleted_account_leaves_nothing(store):
     assert not any(left.values())
     for owner in ("ada", "cy"):
         kept = store.accounts.export(owner)
+        assert kept["account"]["name"] == owner.title()
+        with pytest.raises(AccountError, match="looks like"):
+            store.accounts.claim_name("eve", f"{owner}.", "hash")
         assert {name: len(rows) for name, rows in kept.items() if name != "account"} == {
             "games": 1, "records": 1, "rounds": 2, "summaries": 1, "milestones": 0, "leaders": 4,
             "settings": 0, "turns": 1, "battles": 0, "sessions": 0, "bots": 0, "mistakes": 0,
@@ -168,6 +173,9 @@ def test_a_leaderboard_has_the_best_game_of_each_name(store):
             store.accounts.claim_name(owner, owner.title(), "hash")
         for score in points:
             finish(store, deal(store, owner), score)
+    offline = deal(store, "bob")
+    finish(store, offline, 999, offline=True)
+    assert store.online.info(offline.id).offline
     finish(store, deal(store, "bob"), 500, "assisted")
     finish(store, deal(store, "bob", rules="5x5"), 600)
     assert scores(store, "ranked", "classic") == [("Ada", 30), ("Bob", 25)]
@@ -178,20 +186,29 @@ def test_a_leaderboard_has_the_best_game_of_each_name(store):
     assert scores(store, "ranked", "3x3") == [("Ada", 7), ("Bob", 7)]
 
 
-def test_an_undo_takes_back_what_an_end_counted_for(store):
-    """The record goes, and the best score and the leaderboards are again those of other games."""
+def test_an_undo_takes_back_what_an_end_counted_for(store, monkeypatch):
+    """The record goes, and the best score and the leaderboards are again those of other games.
+
+    A game that is finished twice counts once.
+    """
     board = "assisted", "classic"
     store.accounts.claim_name("ada", "Ada", "hash")
-    finish(store, deal(store), 10, "assisted")
+    with monkeypatch.context() as past:
+        past.setattr(records, "utc_now", lambda: "2020-01-01T00:00:00.000000Z")
+        for score in (20, 15):
+            finish(store, deal(store), score, "assisted")
+    other = deal(store)
+    assert [finish(store, other, 10, "assisted") for _ in range(2)] == [True, False]
     game = deal(store, mode="casual")
-    for _ in range(2):
-        finish(store, game, 30, "assisted", can_undo=True)
+    ends = [finish(store, game, 30, "assisted", can_undo=True) for _ in range(2)]
+    assert ends == [True, False]
     assert [scores(store, *board, period) for period in PERIODS] == [[("Ada", 30)]] * len(PERIODS)
-    assert store.scores.bests("classic", "ada", without=game.id) == {"assisted": 10}
+    assert store.scores.bests("classic", "ada", without=game.id) == {"assisted": 20}
     assert store.changes.write([replace(change(game), revision=1, undos=1)]) == set()
     assert store.records.summary(game.id) is None
-    assert store.scores.bests("classic", "ada") == {"assisted": 10}
-    assert [scores(store, *board, period) for period in PERIODS] == [[("Ada", 10)]] * len(PERIODS)
+    assert store.scores.bests("classic", "ada") == {"assisted": 20}
+    found = {period: scores(store, *board, period) for period in PERIODS}
+    assert found == {key: [("Ada", 20 if key == "ever" else 10)] for key in PERIODS}
     with pytest.raises(StaleGameError):
         finish(store, game, 30, "assisted", can_undo=True)
 
@@ -251,8 +268,11 @@ def test_periods_are_days_weeks_and_seasons(store, monkeypatch):
         store.leaderboards.forget_periods()
     with store.read() as connection:
         kept = set(connection.scalars(sa.select(schema.leaders.c.period)))
-    assert store.leaderboards.seasons()[0] == "2048-Q2"
-    assert {"2048-Q1", "2048-Q2"} <= set(store.leaderboards.seasons())
+    seasons = store.leaderboards.seasons()
+    assert seasons[:6] == [f"2048-Q{n}" for n in (2, 1)] + [f"2047-Q{n}" for n in (4, 3, 2, 1)]
+    assert seasons == sorted(set(seasons), reverse=True)
+    first = min(period for period in kept if period.startswith("season"))
+    assert f"season {seasons[-1]}" == first
     earlier = type("clock", (datetime,), {"now": lambda _zone: datetime(2020, 5, 1, tzinfo=UTC)})
     monkeypatch.setattr(records, "datetime", earlier)  # the clock was ahead and is corrected
     assert store.leaderboards.seasons() == ["2020-Q2"]
@@ -423,6 +443,46 @@ def test_a_player_has_one_daily_game_a_day(store):
     found = store.online.open_games("ada")
     assert {each.id for each in found} == {first.id, others[0].id}
     assert {(each.max_tile, each.computer, each.from_position) for each in found} == {(0, 0, 0)}
+    assert {(each.length, each.position, each.revision) for each in found} == {(0, 0, 0)}
+
+
+def test_a_servers_games_are_listed_by_their_state(store):
+    """Games in progress, games to watch, games without a record, and scores of a day."""
+    begun, _, daily, over, ended = games = [
+        deal(store, id=id_, day=day, mode="daily" if day else "ranked")
+        for id_, day in zip("abcde", (None, None, "2048-01-31", None, "2048-02-01"), strict=True)
+    ]
+    for game in (daily, over, ended, begun):
+        store.changes.write([replace(change(game, "a"), is_over=game in (over, ended))])
+    finish(store, load(store, ended.id), 70, "daily", can_undo=True)
+    assert [each.id for each in store.online.open_games("ada")] == ["a", "c", "b"]
+    assert len(store.online.open_games("ada", limit=1)) == 1
+    assert [each.id for each in store.online.live([game.id for game in games])] == ["a"]
+    assert store.online.open_game("e").is_over
+    assert store.online.open_game("f") is None
+    assert (store.online.orphans(), store.online.orphans(spare=["d"])) == (["d"], [])
+    days = "2048-01-30", "2048-01-31", "2048-02-01", "2048-02-02"
+    assert [store.online.day_scores(day) for day in days] == [[], [], [(70, 64)], []]
+    store.online.close_ended("2000")
+    assert store.games.find("e")
+    store.online.close_ended("2999")
+    assert [store.games.find(each) is None for each in "abcde"] == [False] * 4 + [True]
+    for revision in (1, 0):
+        store.online.discard("b", revision)
+        there = [store.online.info(each) is not None for each in "abc"]
+        assert there == [True, revision == 1, True]
+
+
+def test_guests_who_played_since_are_not_forgotten(store):
+    """A move, a finished game or an answer since the given time keeps a guest."""
+    mover, _, ender, _ = (deal(store, owner) for owner in "abcd")
+    now = utc_now()
+    assert not store.accounts.forget_guests(store.accounts.find("b").created)
+    store.changes.write([change(mover, "a")])
+    finish(store, ender, 5)
+    store.puzzle_answers.add(PuzzleAnswer(1, True, 0.0, 0.0), (0.0, 0.0), owner="d")
+    assert store.accounts.forget_guests(now)
+    assert [store.accounts.find(each) is None for each in "abcd"] == [False, True, False, False]
 
 
 def test_a_battle_starts_once_and_its_first_results_stay(store):
@@ -444,13 +504,38 @@ def test_a_battle_starts_once_and_its_first_results_stay(store):
         store.battles.note("three", 3, has_left=True, score=score, max_tile=4, plies=2)
     windows = [store.battles.window(game.id) for game in games.values()]
     assert windows == [("start 2", "the end"), ("start 2", "start 2")]
+    assert store.battles.window("none") is store.battles.of_game("none") is None
+    assert [store.battles.of_game(game.id) for game in games.values()] == ["three", "three"]
+    assert [store.battles.overdue(now) for now in ("the end", "the ends")] == [[], ["three"]]
     store.battles.settle("three")
+    assert store.battles.overdue("the ends") == []
+    store.battles.leave("three", "bob")  # too late
+    fought = [*store.accounts.export("bob")["battles"], *store.accounts.export("cy")["battles"]]
+    assert [row["account"] for row in fought] == ["bob"] * 3 + ["cy"] * 3
     store.accounts.delete("cy")
     found = [store.battles.find(battle) for battle in ("one", "three", "two")]
     seats = [[(each.seat, each.account, each.score) for each in one.players] for one in found]
     assert seats[1] == [(1, "bob", None), (3, None, 7)]
     assert seats[0] == seats[2] == [(1, "bob", None), (2, "ada", None)]
     assert [battle.is_settled for battle in found] == [False, True, False]
+
+
+def test_a_battle_has_one_rematch_and_is_forgotten_if_it_never_starts(store):
+    """The first rematch is kept; a battle goes with its last player."""
+    store.battles.create("b", "bob", "classic", 5, "aa")
+    battle = store.battles.find("b")
+    assert [store.battles.rematch(battle, each, "bb") for each in ("c", "d")] == ["c", "c"]
+    found = store.battles.find("c")
+    assert (found.rules, found.minutes, found.secret, found.players) == ("classic", 5, "bb", ())
+    assert (store.battles.find("b").rematch, store.battles.find("d")) == ("c", None)
+    store.battles.start(battle := store.battles.find("b"), {1: planned("bob")}, "1", "2")
+    store.battles.create("a", "bob", "classic", 5, "aa")
+    store.battles.leave("a", "eve")
+    store.battles.forget(battle.created)
+    assert all(map(store.battles.find, "abc"))
+    store.battles.leave("a", "bob")
+    store.battles.forget("2999")
+    assert [bool(store.battles.find(each)) for each in "abc"] == [False, True, False]
 
 
 @pytest.mark.postgres

@@ -9,19 +9,10 @@ from py2048.app.storage.values import PuzzleAnswer, SavedMistake
 
 LAST_BOX = 7
 MISTAKE = SavedMistake(
-    rules="classic",
-    position="0 2/2 4",
-    board="2 4/0 2",
-    score=12,
-    game="first",
-    played="up",
-    moves={"up": 1.5, "left": 3.0},
-    unit="points",
-    source="exact",
-    theme="corner",
-    box=1,
+    rules="classic", position="0 2/2 4", board="2 4/0 2", score=12, game="first", played="up",
+    moves={"up": 1.5, "left": 3.0}, unit="points", source="exact", theme="corner", box=1,
     due="2048-01-01T00:00:00.000000Z",
-)
+)  # fmt: skip
 TODAY = "2048-01-02T00:00:00.000000Z"
 
 
@@ -34,7 +25,7 @@ def test_a_mistake_comes_back_as_it_was_kept(store, url):
     assert store.mistakes.keep([MISTAKE], owner="ada") == 1
     with open_store(url) as other:
         assert other.mistakes.due(TODAY, owner="ada") == [MISTAKE]
-        assert not other.mistakes.due(TODAY, owner="bob")
+        assert [other.mistakes.due(TODAY, owner=each) for each in ("abe", "bob")] == [[], []]
 
 
 def test_only_what_is_due_comes_back_the_longest_due_first(store):
@@ -47,8 +38,13 @@ def test_only_what_is_due_comes_back_the_longest_due_first(store):
 
 
 def test_an_answer_is_counted_and_moves_the_mistake(store):
-    """A repeated mistake starts over but keeps its statistics; a second review changes nothing."""
+    """A repeated mistake starts over but keeps its statistics; a second review changes nothing.
+
+    Other owners' mistakes stay as they are.
+    """
     store.mistakes.keep([MISTAKE])
+    for owner in ("ada", "zed"):
+        store.mistakes.keep([MISTAKE, named("b", theme="row")], owner=owner)
     due = "2048-01-03T00:00:00.000000Z"
     store.mistakes.answer(MISTAKE, box=LAST_BOX, due=due, is_success=True)
     assert not store.mistakes.due(TODAY)
@@ -64,6 +60,8 @@ def test_an_answer_is_counted_and_moves_the_mistake(store):
     assert store.mistakes.keep([replace(MISTAKE, played="left", game="second")]) == 0
     (again,) = store.mistakes.due(TODAY)
     assert again == replace(MISTAKE, played="left", game="second", tries=1, successes=1)
+    kept = [store.mistakes.due(TODAY, owner=owner, theme="corner") for owner in ("ada", "zed")]
+    assert kept == [[MISTAKE], [MISTAKE]]
 
 
 def test_the_notebook_is_bounded(store, monkeypatch):
@@ -89,3 +87,4 @@ def test_the_first_answer_to_a_puzzle_counts(store):
     assert store.puzzle_answers.add(first, (1490.0, 190.0), owner="ada")
     assert store.puzzle_answers.strengths() == {7: (1490.0, 190.0), 3: (1510.0, 190.0)}
     assert store.puzzle_answers.select(owner="ada") == [first]
+    assert store.puzzle_answers.select() == [repeated, second]

@@ -120,26 +120,3 @@ def test_processes_that_play_one_game_overwrite_nothing(url, team):
     for worker in team:  # each worker's turns are in order
         own = [_ply(code) for code in game.turns if code.startswith(worker.name)]
         assert own == list(range(15))
-
-
-def test_processes_may_start_a_new_store_at_once(tmp_path, team):
-    """One process creates the tables while the others wait."""
-    _race_to_open([f"sqlite:///{tmp_path / f'{number}.sqlite3'}" for number in range(12)], team)
-
-
-@pytest.mark.postgres
-def test_processes_may_start_on_an_empty_server_at_once(postgresql, team):
-    """The same holds on PostgreSQL."""
-    schemas = [f"race_{number}" for number in range(8)]
-    for schema in schemas:
-        postgresql.create_schema(schema)
-    _race_to_open([postgresql.url(schema=schema) for schema in schemas], team)
-    for schema in schemas:
-        postgresql.drop_schema(schema)
-
-
-def _race_to_open(urls: list[str], team: list[Worker]) -> None:
-    for url in urls:
-        for worker in team:
-            worker.tell("look", url)
-        assert [worker.hear_all() for worker in team] == [["opened 0"]] * 4

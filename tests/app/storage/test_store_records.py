@@ -5,9 +5,16 @@ from __future__ import annotations
 import secrets
 
 import pytest
-from store_games import add_record
+from store_games import add_record, append_turn, new_game
 
-from py2048.app.storage import StorageError, Store, data_folder, open_store
+from py2048.app.storage import (
+    GameChange,
+    StorageError,
+    Store,
+    data_folder,
+    load_store,
+    open_store,
+)  # fmt: skip
 
 
 def _add(store: Store, score: int, day: int, **facts: object) -> str:
@@ -42,13 +49,28 @@ def test_an_unknown_record_is_refused_by_name(store):
     assert store.name in str(caught.value)
 
 
+def test_changes_since_a_revision_are_told(store):
+    """They have the turns that are new and still count, and the game as it stands."""
+    game = new_game(store)
+    for seen, (position, code) in enumerate([(0, "a"), (1, "b"), (2, "c"), (2, "d"), (1, "e")]):
+        assert append_turn(store, game.id, seen, position, code, score=seen, millis=seen)
+        if seen == 3:
+            found = store.games.change_since(game.id, 1, 1)
+            turns = (1, "b", 1), (2, "d", 3)
+            assert found == GameChange(game.id, 1, 4, 3, 3, 3, False, 0, 0, {}, turns)
+    found = store.games.change_since(game.id, 4, 2)
+    assert found == GameChange(game.id, 4, 5, 2, 2, 4, False, 0, 0, {}, ())
+    assert store.games.change_since("gone", 0, 0) is None
+    assert store.games.revisions([game.id, "gone"]) == {game.id: 5}
+
+
 @pytest.mark.parametrize("value", [float("nan"), {1, 2}, b"bytes"])
 def test_settings_that_are_not_json_are_refused(store, value):
     """A setting that is not JSON raises an error and changes nothing."""
     store.settings.set("theme", "dark")
     with pytest.raises(StorageError, match="cannot store this value"):
         store.settings.set("theme", value)
-    assert store.settings.get("theme") == "dark"
+    assert (store.settings.get("theme"), store.settings.get("none", 5)) == ("dark", 5)
 
 
 def test_a_store_in_memory_is_gone_when_it_is_closed():
@@ -58,4 +80,5 @@ def test_a_store_in_memory_is_gone_when_it_is_closed():
         assert store.settings.get("theme") == "dark"
     with open_store("sqlite://") as store:
         assert store.settings.get("theme") is None
-    assert not data_folder().exists()
+    shared = map(load_store, (None, "sqlite://", "postgresql://host/name"))
+    assert (*shared, data_folder().exists()) == (False, False, True, False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from store_games import add_record
+from store_games import add_record, append_turn, new_game
 
 from py2048.app.storage import Store
 from py2048.app.storage.values import ReviewClaim
@@ -48,19 +48,34 @@ def test_a_request_is_one_however_often_it_is_made(store, games):
     """Repeated requests have no effect unless the reviewer's version has changed."""
     claim = claimed(store)
     store.reviews.renew(claim, 7)
-    store.reviews.request("c", VERSION)
+    assert not store.reviews.request("c", VERSION)
     review = store.reviews.find("c")
     assert (review.attempts, review.done) == (1, 7)
     assert store.reviews.finish(claim, {"accuracy": 91.5}, [[1, "left"]])
-    store.reviews.request("c", VERSION)
+    assert not store.reviews.request("c", VERSION)
     review = store.reviews.find("c")
     assert review.finished
     assert review.summary == {"accuracy": 91.5}
     assert store.reviews.moves("c") == [[1, "left"]]
-    store.reviews.request("c", "2")
+    assert store.reviews.request("c", "2 deep")
     review = store.reviews.find("c")
     found = (review.version, review.finished, review.summary, review.attempts)
-    assert found == ("2", None, None, 0)
+    assert found == ("2 deep", None, None, 0)
+
+
+def test_accuracies_are_those_of_reviews_by_the_same_reviewer(store, games):
+    """Reviews that failed, are pending, lack an accuracy or have another version have none."""
+    over, begun = new_game(store), new_game(store)
+    append_turn(store, over.id, 0, 0, "a", is_over=True)
+    wanted = [store.reviews.request(game.id, "2 x") for game in (over, begun)]
+    assert wanted == [True, False]
+    for summary, fault in (({"accuracy": 91.5}, None), ({"accuracy": 8}, "broken"), ({}, None)):
+        store.reviews.finish(claimed(store), summary, [], fault)
+    assert store.reviews.request("c", "2 x")
+    for accuracy in (50, 60.5):
+        store.reviews.finish(claimed(store), {"accuracy": accuracy}, [])
+    assert store.reviews.accuracies([*games, over.id], "2") == {over.id: 50, "c": 60.5}
+    assert store.reviews.accuracies(["a", "b", "c"], "1") == {}
 
 
 def test_a_claim_that_is_not_renewed_ends(store, games):
@@ -80,7 +95,11 @@ def test_a_claim_that_is_not_renewed_ends(store, games):
 
 def test_a_claim_given_back_was_no_attempt(store, games):
     """A released claim leaves the queue unchanged."""
-    store.reviews.release(claimed(store))
+    claim = claimed(store)
+    store.reviews.renew(claim, 7)
+    store.reviews.release(claim)
+    review = store.reviews.find("c")
+    assert (review.attempts, review.claimed, review.done) == (0, None, 0)
     assert claimed(store) == ReviewClaim("c", 1, VERSION)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import sqlalchemy as sa
 from hypothesis import given, settings
@@ -14,6 +14,7 @@ from store_games import add_record, new_online_game
 from py2048.app.storage import GameChange, open_store, schema
 from py2048.app.storage.records import RECENT_GAMES
 from py2048.app.storage.summaries import COUNTED, recount, rounded
+from py2048.app.storage.values import Career
 
 
 def test_processes_that_end_and_undo_at_once_lose_no_game(url):
@@ -54,6 +55,10 @@ def test_a_long_history_is_rounded_and_its_last_games_are_exact(store):
     noon = datetime.fromisoformat("2048-01-01T12:00:00Z")
     assert career.scores_today(noon) == []  # more than the last games
     assert len(store.records.career("local", "classic", without="game69").recent) == RECENT_GAMES
+    first = store.records.summary("game0")  # ended at midnight
+    short = Career(Counter([7]), Counter(), [first])
+    found = [short.scores_today(noon + timedelta(days=days)) for days in (-1, 0, 1)]
+    assert found == [[7], [7], []]
 
 
 def test_the_shortest_time_to_a_tile_is_kept_and_people_with_a_name_are_ranked(store):

@@ -96,8 +96,8 @@ class _BufferedGame:
             revision = self._changes[-1].revision if self._changes else self.revision
             return replace(saved, id=self.id, revision=revision, turns=turns, millis=millis)
 
-    def pending(self, until: int) -> tuple[int, GameChange | None]:
-        """Merge the pending changes, and return their number and the merged change.
+    def pending(self, until: int) -> tuple[int, GameChange] | None:
+        """Merge the pending changes, if any, and return their number and the merged change.
 
         Args:
             until: Last revision to include.
@@ -105,7 +105,7 @@ class _BufferedGame:
         with self._lock:
             changes = tuple(each for each in self._changes if each.revision <= until)
         if not changes:
-            return 0, None
+            return None
         newest = self.revision + changes[-1].revision - changes[0].seen
         turns = tuple(chain.from_iterable(map(attrgetter("turns"), changes)))
         reached = tuple(chain.from_iterable(map(attrgetter("reached"), changes)))
@@ -346,9 +346,9 @@ class StoreAutosave:
 
     def _write(self, buffer: _BufferedGame, until: int) -> None:
         """Write a game's pending changes up to a revision."""
-        count, change = buffer.pending(until)
-        if change is None:
+        if (pending := buffer.pending(until)) is None:
             return
+        count, change = pending
         try:
             if not buffer.is_stored:
                 self._store.games.add(buffer.snapshot())

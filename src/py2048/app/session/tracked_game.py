@@ -6,7 +6,7 @@ import secrets
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import UTC, datetime
 
 from py2048.app.storage.values import GameChange, SavedGame
@@ -48,17 +48,18 @@ class TrackedGame:
     undos: int = 0
     hints: int = 0
     computer: bool = False
-    offline: bool = field(default=False, kw_only=True)
-    is_continued: bool = field(default=False, kw_only=True)
-    id: str = field(default_factory=lambda: secrets.token_hex(8), kw_only=True)
-    revision: int = field(default=0, kw_only=True)
-    extra: Mapping[str, object] = field(default_factory=dict, kw_only=True)
-    _reported_revision: int = field(default=0, kw_only=True, repr=False)
-    _reported_count: int = field(default=0, kw_only=True, repr=False)
-    _reached: list[tuple[int, int, int]] = field(default_factory=list, kw_only=True, repr=False)
-    last_turn_time: float = field(default_factory=time.monotonic, repr=False)
-    _has_custom_start: bool = field(init=False, repr=False)
-    _shape: tuple[int, int] = field(init=False, repr=False)
+    _: KW_ONLY
+    offline: bool = False
+    is_continued: bool = False
+    id: str = field(default_factory=lambda: secrets.token_hex(8))
+    revision: int = 0
+    extra: Mapping[str, object] = field(default_factory=dict)
+    last_turn_time: float = field(default_factory=time.monotonic)
+    _reported_revision: int = 0
+    _reported_count: int = 0
+    _reached: list[tuple[int, int, int]] = field(default_factory=list)
+    _has_custom_start: bool = field(init=False)
+    _shape: tuple[int, int] = field(init=False)
 
     def __post_init__(self) -> None:
         self._has_custom_start = not self.game.has_drawn_start()

@@ -78,8 +78,8 @@ class HandIn:
     when: datetime
     time_source: str
     submission: Submission
-    digest: str = ""
-    is_vouched: bool = True
+    digest: str
+    is_vouched: bool
 
     def days_late(self, assignment: Assignment) -> int:
         """Return the number of days late, or 0 if the submission time is not trusted."""
