@@ -124,10 +124,8 @@ def test_a_truncated_line_is_graded_again(tmp_path):
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(lines[0] + lines[1][: len(lines[1]) // 2])
     assert len(ResultsFile(path).stored) == 1
-    assert {name: r.lost for name, r in _graded(submissions, ResultsFile(path)).items()} == {
-        "ann": (),
-        "bob": (),
-    }
+    lost = {name: r.lost for name, r in _graded(submissions, ResultsFile(path)).items()}
+    assert lost == {"ann": (), "bob": ()}
     assert len(ResultsFile(path).stored) == 2
 
 
@@ -178,13 +176,8 @@ def test_a_killed_run_can_be_resumed(number, tmp_path):
     done = set(ResultsFile(path).stored)
     assert 2 <= len(done) < 6
     started: list[str] = []
-    reports = grade_all(
-        submissions,
-        TOY,
-        SandboxConfig(),
-        results=ResultsFile(path),
-        on_start=lambda submission: started.append(submission.name),
-    )
+    memory, note = ResultsFile(path), lambda submission: started.append(submission.name)
+    reports = grade_all(submissions, TOY, SandboxConfig(), results=memory, on_start=note)
     assert sorted(report.name for report in reports) == names
     assert len(started) == 6 - len(done)
     assert not _children_of_sandboxes()

@@ -198,9 +198,7 @@ def test_the_index_links_to_a_page_per_student(tmp_path):
 def test_the_index_summarises_the_class():
     """It shows the mean and the number of full marks; failed submissions count."""
     full = GradeReport("ann", "toy", (TaskResult("1", "add", "Add.", Fraction(4), Fraction(4)),))
-    broken = GradeReport(
-        "bob", "toy", (TaskResult("1", "add", "Add.", Fraction(4), Fraction(0)),), (), (), "no"
-    )
+    broken = replace(full, tasks=(replace(full.tasks[0], earned=Fraction(0)),), problem="no")
     index = pages.index_page(RUN, [full, broken, broken], ["a.html", "b.html", "c.html"])
     assert "3 submissions: 1.33 of 4 marks on average, 1 with full marks" in index
 
