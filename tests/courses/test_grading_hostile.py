@@ -15,10 +15,11 @@ from toys import ADD, GREET, GROW, RIGHT, TOY, failures, grade_path, grade_sourc
 
 from py2048.courses import COURSES
 from py2048.courses.cmput175.tasks import all_but as cmput175_all_but
-from py2048.courses.grading import Check, Example, Grading, Task
+from py2048.courses.grading import Check, Example, Grading, SubmissionSession, Task
 from py2048.courses.grading.patches import compiled
 from py2048.courses.grading.sandbox import PROTECTIONS, SandboxConfig, interpreter_for
-from py2048.courses.grading.submissions import to_utf8
+from py2048.courses.grading.session import load_factor
+from py2048.courses.grading.submissions import PreparedSubmission, to_utf8
 
 HIDING = [protection for protection in PROTECTIONS[:2] if interpreter_for(protection)]
 
@@ -59,6 +60,36 @@ def test_side_effects_at_import_cost_nothing(name):
     report = grade_source(f"{RIGHT}\n{code}\n")
     assert report.lost == (), failures(report)
     assert message in failures(report)
+
+
+def test_at_most_five_left_out_statements_are_noted():
+    """The notes name their lines and errors in order."""
+    first, words = RIGHT.count("\n") + 1, "was left out when loading: ZeroDivisionError: "
+    notes = grade_source(RIGHT + "1 / 0\n" * 6).notes
+    places = [f"app.py, line {number}" for number in range(first, first + 5)]
+    assert list(notes) == [f"{place} {words}division by zero" for place in places]
+
+
+def test_long_examples_are_cut_in_the_middle(tmp_path):
+    """An empty line ends a block, as at the prompt."""
+    session = SubmissionSession(PreparedSubmission(tmp_path, "app.py", TOY), SandboxConfig())
+    lines = [f"x = {number}" for number in range(25)]
+    session.shown[:] = lines[:24]
+    assert session.text().splitlines() == lines[:24]
+    session.shown[:] = lines
+    assert session.text().splitlines() == [*lines[:12], "# … 1 lines …", *lines[13:]]
+    session.shown[:] = ["if x:", " y", "else:", " z", "w", "for a in b:", " c"]
+    assert session.text() == "if x:\n y\nelse:\n z\n\nw\nfor a in b:\n c"
+
+
+@pytest.mark.parametrize(
+    ("load", "processors", "factor"), [(1e6, 4, 25e4), (1e6, None, 1e6), (0, 10**6, 1)]
+)
+def test_time_limits_grow_with_the_load(load, processors, factor, monkeypatch):
+    """The factor is the load of each processor, at least 1."""
+    monkeypatch.setattr("os.getloadavg", lambda: (load, 0, 0))
+    monkeypatch.setattr("os.cpu_count", lambda: processors)
+    assert load_factor() == factor
 
 
 @pytest.mark.parametrize(
@@ -234,29 +265,15 @@ def grow(numbers):
     {leak}
 """
 )
-LEAKS = {
-    "an exception's text": "raise ValueError(caught)",
-    "an exception's name": "raise type('E' + caught, (Exception,), {})()",
-    "a syntax error's text": "raise SyntaxError(caught)",
-    "a value": "numbers.append(caught)",
-    "a number": "numbers.append(int(caught or '0', 16))",
-    "the name of a value's type": "numbers.append(type('T' + caught, (), {})())",
-    "the text of a value": "numbers.append(type('T', (), {'__repr__': lambda self: caught})())",
-    "a file's name": "exec(compile('1 / 0', 'app.py' if not caught else caught, 'exec'))",
-    "a line": "exec(compile('\\n' * (int(caught[:4] or '0', 16)) + '1 / 0', 'app.py', 'exec'))",
-    "output": "print(caught); return caught",
-    "an exit code": "import os; os._exit(int(caught[20:22] or '0', 16) or 7)",
-    "a signal": "import os; os.kill(os.getpid(), 10)",
-}
 
 
-@pytest.mark.parametrize("name", LEAKS)
+@pytest.mark.parametrize("name", HOSTILE["leaks"])
 def test_reports_of_patched_runs_leak_nothing(name):
     """The report is the same whether or not the program captured a patch."""
     grow = TOY.tasks[2]
     found = []
     for caught in ("marshal.dumps(value.__code__).hex()", "'00ff'"):
-        source = LEAK.replace("{leak}", LEAKS[name]).replace(
+        source = LEAK.replace("{leak}", HOSTILE["leaks"][name]).replace(
             "marshal.dumps(value.__code__).hex()", caught
         )
         report = grade_source(source, replace(TOY, tasks=(grow,)))
@@ -350,33 +367,6 @@ def deaf(*words):
 """
 
 
-# Bodies of f() that use up all the time.
-ENDLESS = {
-    "loops": "while True: pass",
-    "deaf": "deaf()",
-    "a fork bomb": """while True:
-        try: os.fork()
-        except OSError: pass""",
-    "a load that outlives each call": """for _ in range(20):
-        if not os.fork():
-            os.setsid()
-            deaf()
-    deaf()""",
-    "stops itself": "os.kill(os.getpid(), signal.SIGSTOP)",
-    "stops what it was copied from": "os.kill(os.getppid(), signal.SIGSTOP); os._exit(0)",
-    "a value of 400 MB": "return [bytes(100) for _ in range(2_500_000)]",
-    "a text of 400 MB": "return 'x ' * 200_000_000",
-    "a long answer": """text = b'{"state":"done","value":[' + b'[],' * 2_700_000 + b'[]]}'
-    for pipe in range(3, 64):
-        try:
-            os.write(pipe, len(text).to_bytes(4, "big"))
-            while text: text = text[os.write(pipe, text):]
-        except OSError: pass""",
-    "folders in folders": """for _ in range(20_000):
-        os.mkdir("d")
-        os.chdir("d")
-    deaf()""",
-}
 TWENTY = tuple(
     Task(str(n), "f", "f.", 1, (Check("c", (Example("f()", n, typed=["x" * 99_999]),)),))
     for n in range(20)
@@ -385,11 +375,12 @@ TWENTY = tuple(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("protection", HIDING, ids=lambda p: p.name)
-@pytest.mark.parametrize("name", [*ENDLESS, "at import"])
+@pytest.mark.parametrize("name", [*HOSTILE["endless"], "at import"])
 def test_a_submission_ends_in_its_time_whatever_it_does(name, protection):
     """At the wall-clock limit, the remaining tasks are undecided, and there is no total."""
-    function = f"def f():\n    {ENDLESS.get(name, 'pass')}\n"
-    source = f"import os, signal\n{DEAF}\n{function}{'' if name in ENDLESS else 'deaf()'}"
+    body = HOSTILE["endless"].get(name)
+    function = f"def f():\n    {body or 'pass'}\n"
+    source = f"import os, signal\n{DEAF}\n{function}{'' if body else 'deaf()'}"
     slow = Grading("toy", "app", TWENTY, ("app.py",), seconds=2)
     report = grade_source(source, slow, SandboxConfig(protection, seconds=3))
     assert report.earned == 0

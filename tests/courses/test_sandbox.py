@@ -8,6 +8,7 @@ import shutil
 import socket
 import sysconfig
 from pathlib import Path
+from threading import Event, Thread
 
 import pytest
 from toys import RIGHT, failures, grade_source
@@ -20,6 +21,7 @@ from py2048.courses.grading.sandbox import (
     PROTECTIONS,
     UNPROTECTED,
     SandboxConfig,
+    Turns,
     agent_folder,
     choose_protection,
     copies_of_py2048,
@@ -79,6 +81,34 @@ def _command_lines() -> list[str]:
         with contextlib.suppress(OSError):
             found.append(path.read_text(errors="replace"))
     return found
+
+
+def test_a_check_that_runs_alone_waits_for_all_others():
+    """Those that run together do not wait for each other, and begin after one that waits."""
+    turns, order, begun = Turns(), [], Event()
+
+    def run(name: str, alone: bool) -> None:
+        begun.set()
+        with turns.take(alone=alone):
+            order.append(name)
+
+    alone = Thread(target=run, args=("alone", True))
+    with turns.take(alone=False), turns.take(alone=False):
+        run("together", False)
+        begun.clear()
+        alone.start()
+        begun.wait()
+        alone.join(0.2)  # it must not run yet
+        order.append("others end")
+    alone.join()
+    run("later", False)
+    with turns.take(alone=True):
+        later = Thread(target=run, args=("last", False))
+        later.start()
+        later.join(0.2)
+        order.append("one alone")
+    later.join()
+    assert order == ["together", "others end", "alone", "later", "one alone", "last"]
 
 
 HIDING = [protection for protection in HERE if protection is not UNPROTECTED]
