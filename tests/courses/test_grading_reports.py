@@ -72,7 +72,8 @@ def test_json_is_complete():
     }  # fmt: skip
     assert data["protection"]["name"] == "limits only"
     assert "the network" in data["protection"]["lacks"]
-    assert "512 MiB memory" in data["protection"]["limits"]
+    limits = "512 MiB memory, 60 s processor time, 1000 kB output, 8 MiB per file, 32 processes"
+    assert data["protection"]["limits"] == limits
     (submission,) = data["submissions"]
     assert (submission["score"], submission["max_score"]) == (6, 9)
     task = submission["tasks"][0]

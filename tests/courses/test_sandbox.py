@@ -20,6 +20,7 @@ from py2048.courses.grading.sandbox import (
     BUBBLEWRAP,
     PROTECTIONS,
     UNPROTECTED,
+    ProcessDied,
     SandboxConfig,
     Turns,
     agent_folder,
@@ -168,8 +169,30 @@ def test_grading_without_a_sandbox_must_be_requested(monkeypatch):
     with pytest.raises(CourseError, match=r"install bubblewrap .* as root .* --unprotected"):
         choose_protection()
     assert choose_protection(unprotected=True) is UNPROTECTED
-    assert "NOT protected: the solutions (a submission can read them)" in str(UNPROTECTED)
+    assert str(UNPROTECTED) == (
+        "limits only. NOT protected: the solutions (a submission can read them), files of this "
+        "machine, the network, other processes of the same user. Protected: limits on time, "
+        "memory, output, file size and processes"
+    )
     assert "NOT" not in str(BUBBLEWRAP)
+
+
+@pytest.mark.parametrize(
+    ("codes", "reason"),
+    [
+        ((0, 1, 84, 86, 128), "ended the process (exit code {}): os._exit()?"),
+        ((85,), "printed too much output"),
+        ((-11, 139), "crashed the interpreter: infinite recursion?"),
+        ((-24, 152), "does not end: an infinite loop?"),
+        ((-9, 137), "was killed by the system: too much memory or processor time"),
+        ((-1, 129), "was killed by signal 1"),
+    ],
+)
+def test_an_exit_code_is_explained(codes, reason):
+    """A code above 128 is a signal, as in a shell."""
+    for code in codes:
+        death = ProcessDied.from_exit_code(code)
+        assert (str(death), death.exit_code) == (reason.format(code), code)
 
 
 @pytest.mark.parametrize("protection", HIDING, ids=lambda p: p.name)
