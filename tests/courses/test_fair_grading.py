@@ -307,29 +307,7 @@ def test_a_window_may_word_and_end_its_game_freely():
 # --- Qsan Qarut ---
 
 
-ASKS_FIRST = """
-class Controller(Full):
-    def __init__(self):
-        self.view = v.View()
-        self.size = tk.Spinbox(self.view.window, from_=2, to=9)
-        self.size.pack()
-        self.button = tk.Button(self.view.window, text="Start", command=self.start)
-        self.button.pack()
-        self.view.window.mainloop()
-
-    def start(self):
-        global N
-        N = int(self.size.get())
-        view = self.view
-        self.size.destroy()
-        self.button.destroy()
-        v.View, kept = (lambda: view), v.View
-        Full.__init__(self)
-        v.View = kept
-
-
-controller = Controller()
-"""
+ASKS_FIRST = (HERE / "asks_first.py.txt").read_text()
 
 
 @pytest.mark.parametrize("asks_first", [pytest.param(False, marks=pytest.mark.slow), True])

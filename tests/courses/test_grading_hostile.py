@@ -193,78 +193,23 @@ def look():
 
 def test_expected_values_are_not_in_the_process():
     """A submission that searches its memory and files cannot find them."""
-    hunt = """
-import gc, os, re, sys
-def find():
-    seen = []
-    frame = sys._getframe()
-    while frame:
-        seen += [repr(frame.f_locals), repr(frame.f_globals)]
-        frame = frame.f_back
-    seen += [repr(thing) for thing in gc.get_objects() if type(thing) in (dict, list, tuple)]
-    for folder, _, names in os.walk("/py2048"):
-        for name in names:
-            with open(os.path.join(folder, name), errors="replace") as file:
-                seen.append(file.read())
-    numbers = {int(word) for text in seen for word in re.findall(r"[0-9]{9}", text)}
-    return [number for number in numbers if number * 3 == 2754820935]
-"""
     check = Check("c", (Example("find()", [918_273_645]),))
     task = Task("1", "find", "Find it.", 1, (check,))
-    report = grade_source(hunt, Grading("toy", "app", (task,), ("app.py",), seconds=20))
+    report = grade_source(
+        HOSTILE["programs"]["hunt"], Grading("toy", "app", (task,), ("app.py",), seconds=20)
+    )
     assert report.tasks[0].checks[0].actual == "[]"
-
-
-# Stores the patched `add` of one check in shared memory for later checks.
-THIEF = (
-    GROW
-    + """
-import marshal, mmap, sys, types
-
-class Spy(types.ModuleType):
-    def __setattr__(self, name, value):
-        text = marshal.dumps(value.__code__)
-        shared[:8] = len(text).to_bytes(8, "big")
-        shared[8 : 8 + len(text)] = text
-        super().__setattr__(name, value)
-
-shared = mmap.mmap(-1, 1 << 16)
-sys.modules[__name__].__class__ = Spy
-
-def add(a, b):
-    size = int.from_bytes(shared[:8], "big")
-    return types.FunctionType(marshal.loads(shared[8 : 8 + size]), {})(a, b) if size else None
-"""
-)
 
 
 def test_patches_do_not_leak_into_other_checks():
     """Processes that ran a patch share nothing with those of other checks."""
     add, _, grow = TOY.tasks
-    report = grade_source(THIEF, replace(TOY, tasks=(grow, add)))
+    report = grade_source(GROW + HOSTILE["programs"]["thief"], replace(TOY, tasks=(grow, add)))
     assert report.tasks[0].checks[0].carried
     assert report.tasks[1].earned == 0
 
 
-# Captures the `add` patched in for the check of `grow`, and leaks its code.
-LEAK = (
-    ADD.replace("def add", "def own_add")
-    + GREET
-    + """
-import marshal, sys, types
-
-class Spy(types.ModuleType):
-    def __setattr__(self, name, value):
-        super().__setattr__(name, value)
-        self.__dict__["caught"] = marshal.dumps(value.__code__).hex()
-
-sys.modules[__name__].__class__ = Spy
-caught = ""
-
-def grow(numbers):
-    {leak}
-"""
-)
+LEAK = ADD.replace("def add", "def own_add") + GREET + HOSTILE["programs"]["leak"]
 
 
 @pytest.mark.parametrize("name", HOSTILE["leaks"])

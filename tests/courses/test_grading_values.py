@@ -119,21 +119,11 @@ def test_recursive_and_large_data_is_cut():
 @pytest.mark.parametrize(
     ("expected", "actual"),
     [
-        (True, 1),
-        (1, True),
-        (4, 4.0),
-        ((1,), [1]),
-        ([1], (1,)),
-        (None, False),
-        ("1", 1),
-        ({1}, [1]),
-        ([1], [1, 2]),
-        ([1, 2], [1]),
-        ({1: 2}, {1: 2, 3: 4}),
-        ({1: 2, 3: 4}, {1: 2}),
+        (True, 1), (1, True), (4, 4.0), ((1,), [1]), ([1], (1,)), (None, False), ("1", 1),
+        ({1}, [1]), ([1], [1, 2]), ([1, 2], [1]), ({1: 2}, {1: 2, 3: 4}), ({1: 2, 3: 4}, {1: 2}),
         ({1: 2}, {1: 3}),
     ],
-)
+)  # fmt: skip
 def test_comparing_is_strict_about_types(expected, actual):
     """Values that are equal in Python differ if their types do."""
     assert not same(expected, actual)

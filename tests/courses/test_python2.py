@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import pytest
 from toys import RIGHT, run_course, toy_course
@@ -11,22 +12,7 @@ from py2048 import courses
 from py2048.core.errors import MissingExtraError
 from py2048.courses.grading.submissions import changed_lines, convert, mixes_tabs, python2_lines
 
-OLD = """
-def add(a, b):
-    if isinstance(a, basestring):
-        raise ValueError, "no number"
-    return a + b
-
-def greet():
-\tname = raw_input("Name? ")
-        print "Hello", name
-
-def grow(numbers):
-    total = 0
-    for place in xrange(len(numbers)):
-        total = add(total, numbers[place])
-    numbers.append(total * 2 / 2)
-"""
+OLD = Path(__file__).with_name("python2.py.txt").read_text()
 
 
 @pytest.mark.parametrize(
