@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import random
+import tomllib
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from math import log2
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 import sqlalchemy as sa
@@ -17,7 +19,7 @@ from inside import record_of
 
 from py2048 import Direction, Game, make_player
 from py2048.app.session.session import is_by_computer
-from py2048.app.storage import GameChange, open_store
+from py2048.app.storage import Account, GameChange, open_store
 from py2048.app.storage.schema import turns
 from py2048.core.errors import RecordError, StorageError
 from py2048.core.fairness import check_fair
@@ -33,9 +35,11 @@ from py2048.server.play.games import (
     GameService,
     OnlineGame,
     checked_rules,
+    guest_name,
+    is_known,
 )
-from py2048.server.play.messages import game_row, rules_info
-from py2048.server.schema import ActionRejected
+from py2048.server.play.messages import game_row, rejection, rules_info, unsaved
+from py2048.server.schema import UNSET, ActionRejected, RejectedMessage
 
 
 @pytest.fixture
@@ -105,6 +109,10 @@ def test_following_another_process(games: GameService) -> None:
     write(games, there)
     assert follow() is None
     assert here.version == 3
+    here.move(4, here.session.game.legal_directions()[0])
+    there.redo(5)
+    write(games, there)
+    assert follow() is None, "a turn of this process is not saved yet"
 
 
 def finish(games: GameService, mode: str, *, undo: bool = False) -> OnlineGame:
@@ -220,30 +228,102 @@ def test_a_game_that_cannot_be_finished_stops_no_other(games: GameService, damag
 
 
 @pytest.mark.parametrize(
-    ("rules", "said"),
-    [
-        ("", "name"),
-        ("nonsense", "nonsense"),
-        ("x" * 500, "at most 400 characters"),
-        ("a:size=0x0", "1 to 64"),
-        ("a:spawn=3:1", "3 is not a tile"),
-        ("a:b=c", "b=c"),
-        ("big:size=17x2", "size=17x2.*at most 16"),
-        ("a:spawn=2097152:1", "2097152.*at most 1048576"),
-        ("a:start=1x1152921504606846976:1", "1152921504606846976.*at most 1048576"),
-        ("a:start=1x2:1,spawn=edge:2097152", "2097152.*at most 1048576"),
-        ("a:target=2199023255552", "target=2199023255552.*at most 1099511627776"),
-        ("a:scoring=moves:1000001:-1", "points.*at most 1000000, not 1000001"),
-        ("a:scoring=moves:1:-1000001", "points.*at most 1000000, not -1000001"),
-        ("a:spawn=2:1e999999999", "1e999999999"),
-        ("a\0b:size=2x2", r"'a\\x00b'.*visible"),
-        ("\ud800:size=2x2", r"'\\ud800'.*visible"),
-        ("\u202eadmin:size=2x2", r"'\\u202eadmin'.*visible"),
-        ("x" * 41 + ":size=2x2", "too long.*at most 40"),
-        ("\u0441lassic:spawn=1024:1", "\u0441lassic.*ASCII: use unaccented letters"),
-        ("\uff43lassic:spawn=1024:1", "\uff43lassic.*ASCII: use unaccented letters"),
-    ],
+    ("error", "is_tried_again"),
+    [(StorageError("full", "full"), True), (StorageError("odd"), False), (KeyError(), False)],
 )
+def test_only_trouble_of_the_store_is_tried_again(
+    games: GameService, monkeypatch: pytest.MonkeyPatch, error: Exception, is_tried_again: bool
+) -> None:
+    """A game is reported with its error, or the type of an error without a text."""
+    game = finish(games, "ranked")
+    monkeypatch.setattr(games, "finish", Mock(side_effect=error))
+    assert games.finalize_orphans() == {game.id: str(error) or "KeyError()"}
+    assert (games.finalize_orphans() != {}) == is_tried_again
+
+
+def test_a_battle_is_played_between_its_start_and_end(
+    games: GameService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its start is included and its end is not; who leaves ends it at its start."""
+    monkeypatch.setattr(games_module, "utc_now", lambda: "5")
+    game = games.begin_game("ada", "classic", "casual")
+    (legal, *_), number = game.session.game.legal_directions(), 1
+    for window, reason in (
+        (("6", "9"), "early: the battle has not started: wait for the countdown"),
+        (("1", "5"), "over: time is up: the battle is over"),
+        (("5", "5"), "over: you have left this battle: your score stands"),
+    ):
+        game.window = window
+        with pytest.raises(ActionRejected) as refused:
+            game.move(number, legal)
+        assert f"{refused.value.reason}: {refused.value}" == reason
+        assert game.is_over == (window[1] == "5")
+    game.window = "5", "6"
+    assert (game.is_over, len(game.move(number, legal)), game.version) == (False, 1, 1)
+
+
+def test_a_programs_first_move_and_ignored_moves_take_no_time(games: GameService) -> None:
+    """Only moves that are made add to the thinking time."""
+    game = games.begin_game("ada", "classic", "casual")
+    game.info = replace(game.info, mode="bot")
+    for number, arrived, total in ((1, 9.0, 0), (2, 0.25, 250), (2, 0.5, 250), (3, 0.5, 750)):
+        game.clock.since = 0.0
+        game.move(number, game.session.game.legal_directions()[0], arrived)
+        assert game.think_ms == total
+    illegal = set(Direction) - set(game.session.game.legal_directions())
+    for direction in illegal:
+        game.move(4, direction, 9.0)
+    assert (game.version, game.think_ms) == (3, 750)
+
+
+def test_only_a_game_that_is_over_is_finished(games: GameService) -> None:
+    """Others are stopped on request, and unknown games are ignored."""
+    game = games.begin_game("ada", "classic", "ranked")
+    game.move(1, game.session.game.legal_directions()[0])
+    write(games, game)
+    assert games.finish("0" * 16) is games.finish(game.id) is None
+    assert games.finish(game.id, is_stopped=True) == "ranked"
+    summary, _ = record_of(games, game.id) or (None, None)
+    assert summary
+    assert (summary.outcome, summary.plies, summary.think_ms) == ("ended", 1, None)
+
+
+def test_rules_may_reach_their_limits(games: GameService, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The name, the size, the tiles, the target and the text have maximums."""
+    most = f"{'x' * 40}:size=16x2,spawn={MAX_TILE}:1,target={MAX_TARGET}"
+    full = str(checked_rules(most))
+    monkeypatch.setattr(games_module, "MAX_RULES_TEXT", len(full))
+    assert str(checked_rules(full)) == full
+    monkeypatch.setattr(games_module, "MAX_RULES_TEXT", len(full) - 1)
+    with pytest.raises(ActionRejected, match=f"too long: at most {len(full) - 1} characters"):
+        checked_rules(full)
+    with pytest.raises(
+        ActionRejected, match=f"in full are too long here: use at .* {len(full) - 1}"
+    ):
+        checked_rules(most)
+
+
+def test_a_guest_is_known_by_neither_name_nor_age() -> None:
+    """An account is known from the day after it was created; a guest never is."""
+    now = datetime.now(UTC).date()
+    days = [(now - timedelta(days=days)).isoformat() for days in (0, 1)]
+    known = [is_known(Account("a", name, None, 0, day)) for name in ("Ada", None) for day in days]
+    assert known == [False, True, False, False]
+    assert guest_name("abcdef") == "guest ABCD"
+
+
+STRANGE = [
+    *tomllib.loads(Path(__file__).with_name("strange_rules.toml").read_text())["rejected"],
+    *(
+        ("", "name"),
+        ("x" * 500, "at most 400 characters"),
+        ("x" * 41 + ":size=2x2", "long.*most 40"),
+    ),
+    ("\ud800:size=2x2", r"'\\ud800'.*visible"),
+]
+
+
+@pytest.mark.parametrize(("rules", "said"), STRANGE)
 def test_rules_of_strangers_are_checked(games: GameService, rules: str, said: str) -> None:
     """Invalid rules are rejected with the value and a remedy in one line."""
     with pytest.raises(ActionRejected, match=said) as refused:
@@ -312,6 +392,7 @@ def test_only_games_played_lately_are_live(
     games: GameService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A player's page lists games in progress that had a move in the last minutes."""
+    games.begin_game("ada", "classic", "casual")
     game = games.begin_game("ada", "classic", "casual")
     game.move(1, game.session.game.legal_directions()[0])
     write(games, game)
@@ -332,7 +413,22 @@ def test_a_game_has_an_end(games: GameService, monkeypatch: pytest.MonkeyPatch) 
             act()
     with pytest.raises(ActionRejected, match="3 actions"):
         game.play_hint(hint)
-    assert game.version == 3
+    assert (game.version, game.move(3, Direction.LEFT)) == (3, ())
+    with pytest.raises(ActionRejected, match="action 5 comes before action 4"):
+        game.move(5, Direction.LEFT)
+
+
+@pytest.mark.parametrize(("kind", "reason"), [("full", "storage"), ("", "unsaved")])
+def test_an_unsaved_move_is_tried_again_after_two_seconds(kind: str, reason: str) -> None:
+    """Other rejections have no time to wait. The message does not show the store's path."""
+    known = "The server's disk is full", "The server cannot save or read this at the moment"
+    text = f"{known[not kind]}: the last move could not be saved and was undone."
+    refused = unsaved(StorageError("/var/games", kind))
+    assert rejection(refused, "move", None, 7) == RejectedMessage(
+        reason, text, "move", None, 2000, 7
+    )
+    refused.wait_s = 0
+    assert rejection(refused, "", None) == RejectedMessage(reason, text, "", None, UNSET, UNSET)
 
 
 async def test_the_writer_writes_in_order_and_all(games: GameService) -> None:
