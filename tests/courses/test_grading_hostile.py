@@ -175,20 +175,7 @@ def test_checks_do_not_affect_each_other():
             Task("2", "look", "Look.", 1, (Check("b", (Example("look()", (0, False, True)),)),)),
         ),
     )
-    source = """
-import builtins, os
-count = 0
-def spoil():
-    global count
-    count += 1
-    builtins.marked = True
-    open("left.txt", "w").close()
-    os.remove("app.py")
-    return count
-def look():
-    return count, hasattr(builtins, "marked"), os.listdir(".") == ["app.py"]
-"""
-    assert grade_source(source, state).lost == ()
+    assert grade_source(HOSTILE["programs"]["spoils"], state).lost == ()
 
 
 def test_expected_values_are_not_in_the_process():
@@ -279,13 +266,12 @@ WORDS = """
     abc ast bisect collections contextlib copy enum functools heapq io json keyword linecache math
     operator os random re site string time tkinter traceback types typing warnings
 """
-SHADOWS = WORDS.split()
 
 
 def test_files_named_like_standard_modules_cost_nothing(tmp_path):
     """A program that imports none of them is graded as usual."""
     (tmp_path / "app.py").write_text(f"import sys\n{RIGHT}")
-    for name in SHADOWS:
+    for name in WORDS.split():
         (tmp_path / f"{name}.py").write_text("raise SystemError('imported')\n")
     report = grade_path(tmp_path)
     assert report.lost == (), failures(report)
@@ -303,13 +289,7 @@ def test_a_program_imports_its_own_files_first(tmp_path):
     assert report.lost == (), failures(report)
 
 
-DEAF = """
-def deaf(*words):
-    import signal
-    for number in (signal.SIGALRM, signal.SIGPROF, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)
-    while True: pass
-"""
+DEAF = HOSTILE["programs"]["deaf"]
 
 
 TWENTY = tuple(

@@ -18,18 +18,11 @@ OLD = Path(__file__).with_name("python2.py.txt").read_text()
 @pytest.mark.parametrize(
     "line",
     [
-        "print 'no'",
-        "if x: print x",
-        "print >>file, x",
-        "x = raw_input()",
-        "for i in xrange(3): pass",
-        "for k, v in d.iteritems(): pass",
-        "except ValueError, error:",
-        "raise ValueError, 'no'",
-        "if a <> b: pass",
-        "import Tkinter as tk",
+        "print 'no'", "if x: print x", "print >>file, x", "x = raw_input()", "if a <> b: pass",
+        "for i in xrange(3): pass", "for k, v in d.iteritems(): pass", "import Tkinter as tk",
+        "except ValueError, error:", "raise ValueError, 'no'",
     ],
-)
+)  # fmt: skip
 def test_lines_for_python_2_are_found(line):
     """The numbers of lines that only Python 2 accepts are returned."""
     assert python2_lines(f"x = 1\n{line}\n") == [2]

@@ -173,7 +173,7 @@ async def test_notices_that_cannot_be_sent_are_bounded(monkeypatch: pytest.Monke
         notices.tell(game, revision)
     with suppress(TimeoutError):
         await asyncio.wait_for(notices.run(lambda _: None), 0.5)
-    assert sent == ['{"b":1,"c":2}']
+    assert (sent, notices.fault) == (['{"b":1,"c":2}'], "away")
 
 
 def test_every_bound_is_reached() -> None:

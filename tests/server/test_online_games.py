@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from math import log2
 from pathlib import Path
+from types import SimpleNamespace
 from unittest.mock import Mock
 
 import pytest
@@ -273,7 +274,8 @@ def test_a_programs_first_move_and_ignored_moves_take_no_time(games: GameService
     illegal = set(Direction) - set(game.session.game.legal_directions())
     for direction in illegal:
         game.move(4, direction, 9.0)
-    assert (game.version, game.think_ms) == (3, 750)
+    write(games, game)
+    assert (game.version, game.think_ms, games.load(game.id).think_ms) == (3, 750, 750)
 
 
 def test_only_a_game_that_is_over_is_finished(games: GameService) -> None:
@@ -286,6 +288,11 @@ def test_only_a_game_that_is_over_is_finished(games: GameService) -> None:
     summary, _ = record_of(games, game.id) or (None, None)
     assert summary
     assert (summary.outcome, summary.plies, summary.think_ms) == ("ended", 1, None)
+    undone = finish(games, "casual")
+    drawn = undone.drawn()
+    undone.undo(undone.version + 1)
+    write(games, undone)
+    assert games.finish(undone.id, drawn) is None
 
 
 def test_rules_may_reach_their_limits(games: GameService, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -444,6 +451,44 @@ async def test_the_writer_writes_in_order_and_all(games: GameService) -> None:
     assert [each.id for each in heard] == [game.id for game in online]
     assert answers == [None] * 10
     assert all(games.store.games.find(game.id).revision == 1 for game in online)
+
+
+@pytest.mark.parametrize(
+    ("fault", "tried", "answers"),
+    [
+        (
+            ValueError(),
+            "abcde ab cde c de d e",
+            [None, "another process", None, "ValueError", None],
+        ),
+        (StorageError("full", "full"), "abcde", ["full"] * 5),
+    ],
+)
+async def test_only_the_change_at_fault_fails(
+    fault: Exception, tried: str, answers: list[str | None]
+) -> None:
+    """A batch is halved until the fault is alone, unless the store itself has failed."""
+    batches, heard, found = [], [], []
+
+    def tell(error: StorageError | None) -> None:
+        found.append(error and str(error).split(" changed")[0].removesuffix("()"))
+
+    def written(batch: list[GameChange]) -> set[str]:
+        batches.append("".join(change.id for change in batch))
+        if "d" in batches[-1]:
+            raise fault
+        return {"b"}
+
+    store = SimpleNamespace(changes=SimpleNamespace(write=written))
+    writer = GroupCommit(store, lambda batch: heard.append("".join(each.id for each in batch)))
+    for name in "abcde":
+        writer.submit(SimpleNamespace(id=name), tell)
+    assert writer.backlog == 5
+    await writer.close()
+    assert (" ".join(batches), found, writer.backlog) == (tried, answers, 0)
+    assert heard == ["".join(name for name, each in zip("abcde", answers, strict=True) if not each)]
+    with pytest.raises(StorageError, match="the server is shutting down"):
+        writer.submit(SimpleNamespace(id="f"), tell)
 
 
 async def test_the_writer_tells_of_failures(games: GameService) -> None:

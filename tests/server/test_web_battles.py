@@ -193,6 +193,7 @@ async def test_whoever_leaves_keeps_the_score_so_far(file: str) -> None:
             assert battles.stage_of(found.battle) == "running"
             battles.leave(found.games, found.id, account)
         assert found.settle() == [(1, 1, score), (2, 2, 0), (3, 2, 0)]
+        assert [player.has_left for player in found.battle.players] == [True] * 3
 
 
 async def test_who_may_come_start_and_go(url: str) -> None:
@@ -223,6 +224,8 @@ async def test_who_may_come_start_and_go(url: str) -> None:
         for rules, minutes in (("nonsense", "5"), ("classic", "4"), ("classic", "x")):
             with pytest.raises(ActionRejected):
                 battles.offer(games, "p0", rules, minutes)
+        with pytest.raises(ActionRejected, match=r"lasts 1, 3, 5, 10, 20 minutes, not '0{20}'$"):
+            battles.offer(games, "p0", "classic", "0" * 30)
         with pytest.raises(ActionRejected):
             battles.find(games, "nothing")
 
