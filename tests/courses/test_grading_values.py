@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import functools
 import json
 import math
 from collections import namedtuple
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from py2048.courses.grading.agent.host import encode
+from py2048.courses.grading.agent.host import MAX_DEPTH, MAX_NODES, encode
 from py2048.courses.grading.tasks import (
     Array,
     Loosely,
@@ -109,11 +110,12 @@ def test_objects_become_names():
 
 
 def test_recursive_and_large_data_is_cut():
-    """A list that contains itself does not hang the encoder."""
-    loop: list[object] = []
-    loop.append(loop)
-    assert "nested too deeply" in show(_round_trip(loop))
-    assert "with more than" in show(_round_trip(list(range(100_000))))
+    """Values are preserved up to a depth and a number; `hostile.toml` has a list in itself."""
+    deep = functools.reduce(lambda inner, _: [inner], range(MAX_DEPTH), 7)
+    assert same(_round_trip(deep), deep)
+    assert "nested too deeply" in show(_round_trip([deep]))
+    assert _round_trip([0] * (MAX_NODES - 1)) == [0] * (MAX_NODES - 1)
+    assert show(_round_trip([0] * MAX_NODES)) == f"<list with more than {MAX_NODES} values>"
 
 
 @pytest.mark.parametrize(
@@ -173,8 +175,8 @@ FACTS = {
 def test_a_fact_has_no_text_of_the_submission():
     """It is the name of a built-in type or exception, or a phrase of the grader."""
     assert {value: fact_of(value) for value in FACTS} == FACTS
-    facts = {fact_of(Raised(name)) for name in ("int", "len", "Mine")}
-    assert facts == {"an exception defined by the program"}
+    own = Raised("int"), Raised("len"), Raised("Mine")
+    assert {*map(fact_of, own)} == {"an exception defined by the program"}
 
 
 def test_long_values_are_truncated():
@@ -183,8 +185,7 @@ def test_long_values_are_truncated():
     assert show("x" * 599) == f"'{'x' * 599}… (601 characters)"
     assert show([*range(22)]) == f"[{', '.join(map(str, range(21)))},\n 21]"
     assert show([*range(500)]).splitlines()[1].startswith(" 2")
-    text = str([*range(503)])
-    assert show([*range(503)]) == f"{text[:600]}… (2405 characters)"
+    assert show([*range(503)]) == f"{str([*range(503)])[:600]}… (2405 characters)"
 
 
 def test_unprintable_characters_are_escaped():

@@ -37,9 +37,8 @@ def test_boards_are_read_from_texts():
     board = ((2, 0), (0, 2))
     assert boards_of(several, "[[2, 4], [4, 0]]", "[8, 4]") == (board, ((2, 4), (4, 0)), None)
     calls = "x(b, c(1, 4), 2)\nx(b, c(4, 1), 16)"
-    empty = (0,) * 4
-    boards = boards_of(calls, str([[2] * 4] * 4), "")
-    assert boards == (((0, 0, 0, 2), empty, empty, (16, 0, 0, 0)), ((2,) * 4,) * 4, None)
+    before = (0, 0, 0, 2), (0,) * 4, (0,) * 4, (16, 0, 0, 0)
+    assert boards_of(calls, str([[2] * 4] * 4), "") == (before, ((2,) * 4,) * 4, None)
     for expected in ("[1, 2, 4]", "[6, 0, 0]", "[2, 4]", "[[2, 4, 0], [2, 4, 0]]", "2"):
         assert boards_of("[0, 2, 4]", expected, "[0, 2, 4]") is None
     assert boards_of("[2]", "[4, 2]", "[4, 2]") is None
