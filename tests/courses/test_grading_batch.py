@@ -138,20 +138,7 @@ def test_another_file_is_not_taken_for_results(tmp_path):
     assert path.read_text().startswith("It was")
 
 
-RUN = """
-import sys
-from pathlib import Path
-sys.path.insert(0, sys.argv[1])
-from toys import TOY
-from py2048.courses.grading import Check, Example
-from py2048.courses.grading.grader import ResultsFile, grade_all
-from py2048.courses.grading.sandbox import SandboxConfig
-from py2048.courses.grading.submissions import collect
-found = collect([Path(sys.argv[2])], TOY, Path(sys.argv[3]))
-results = ResultsFile(Path(sys.argv[4]))
-for report in grade_all(found, TOY, SandboxConfig(), results=results):
-    print(report.name, flush=True)
-"""
+RUN = Path(__file__).with_name("run_toys.py.txt").read_text()
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])

@@ -75,11 +75,6 @@ async def test_a_queue_may_be_filled(count: int, size: int) -> None:
     client.close(TOO_SLOW + 1)
     assert [await client.next() for _ in range(count + 1)] == [bytes(size)] * count + [None]
     assert (client.close_code, client.has_sent_all) == (1000, True)
-    full = Client("ada")
-    for _ in range(count):
-        full.send(bytes(size))
-    full.send(b"x")
-    assert (full.close_code, full.has_sent_all) == (TOO_SLOW, True)
 
 
 async def test_a_slow_reader_is_let_go() -> None:

@@ -25,6 +25,7 @@ from py2048.app.storage.schema import turns
 from py2048.core.errors import RecordError, StorageError
 from py2048.core.fairness import check_fair
 from py2048.core.rules import MAX_POINTS
+from py2048.engine.jit.progress import Compiling
 from py2048.presentation.events import Event, Moved, Undone
 from py2048.server.play import games as games_module
 from py2048.server.play.changes import GroupCommit
@@ -39,8 +40,14 @@ from py2048.server.play.games import (
     guest_name,
     is_known,
 )
-from py2048.server.play.messages import game_row, rejection, rules_info, unsaved
-from py2048.server.schema import UNSET, ActionRejected, RejectedMessage
+from py2048.server.play.messages import (
+    compiling_message,
+    game_row,
+    rejection,
+    rules_info,
+    unsaved,
+)
+from py2048.server.schema import UNSET, ActionRejected, CompilingMessage, RejectedMessage
 
 
 @pytest.fixture
@@ -423,6 +430,12 @@ def test_a_game_has_an_end(games: GameService, monkeypatch: pytest.MonkeyPatch) 
     assert (game.version, game.move(3, Direction.LEFT)) == (3, ())
     with pytest.raises(ActionRejected, match="action 5 comes before action 4"):
         game.move(5, Direction.LEFT)
+
+
+def test_a_hint_that_is_prepared_has_its_progress() -> None:
+    """The share is rounded to two decimals."""
+    message = compiling_message(SimpleNamespace(id="g"), "p", Compiling(1, 3, 1 / 3))
+    assert message == CompilingMessage("g", "p", 0.33, "The hint is getting ready, 33 %")
 
 
 @pytest.mark.parametrize(("kind", "reason"), [("full", "storage"), ("", "unsaved")])
