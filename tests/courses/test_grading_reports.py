@@ -142,6 +142,8 @@ expected: [[4, 2"""
         in task.text
     )
     assert "likely:   tiles far from the edge merge first" in task.text
+    heads = [replace(SLID, weight=weight).head[0] for weight in (1, 0)]
+    assert heads == ["✗ slides", "✗ slides (costs no marks)"]
     page = pages.student_page(RUN, GradeReport("ann", "toy", (task,)))
     assert page.count("<table>") == 3
     assert page.count("<td class=bad>") == 2
