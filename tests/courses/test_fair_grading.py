@@ -221,6 +221,7 @@ import gui
 def move_tile(board, key, right, down):
     gui.move_tile(board, key, horizontal=right / 1, vertical=down / 1)
 """
+OVER = "is_game_over(board):\n"
 BY_NAME = [
     ("frame.bind(key, lambda", "frame.bind(key, func=lambda"),
     ("frame.unbind(key)", "frame.unbind(sequence=key)"),
@@ -235,10 +236,7 @@ def test_unusual_but_correct_ways_earn_full_marks():
     source = _right(
         "comp1127/right/long_hand.py",
         ("Tile number ", "Count "),
-        (
-            "is_game_over(board):\n",
-            "is_game_over(board):\n    if empty_slots():\n        return False\n",
-        ),
+        (OVER, f"{OVER}    if empty_slots():\n        return False\n"),
         ("from gui import *\n", FLOATS),
         *BY_NAME,
     )
@@ -270,13 +268,10 @@ def test_every_name_of_the_document_has_a_translation():
     portuguese = get_course("ist").grading()
     (english,) = portuguese.variants
     assert portuguese.marks == english.marks
-    code = [
-        text
-        for task in portuguese.tasks
-        for check in task.checks
-        for example in check.listed()
-        for text in map(portuguese.words, (example.given, example.code, *example.then))
-    ]
+    checks = [check for task in portuguese.tasks for check in task.checks]
+    examples = [example for check in checks for example in check.listed()]
+    parts = [part for one in examples for part in (one.given, one.code, *one.then)]
+    code = list(map(portuguese.words, parts))
     words = ("board_", "_board", "boards_", "coordinate_", "_coordinate", "request_", "game_2048")
     assert not [text for text in code if any(word in text for word in words)]
 
@@ -312,29 +307,7 @@ def test_a_window_may_word_and_end_its_game_freely():
 # --- Qsan Qarut ---
 
 
-ASKS_FIRST = """
-class Controller(Full):
-    def __init__(self):
-        self.view = v.View()
-        self.size = tk.Spinbox(self.view.window, from_=2, to=9)
-        self.size.pack()
-        self.button = tk.Button(self.view.window, text="Start", command=self.start)
-        self.button.pack()
-        self.view.window.mainloop()
-
-    def start(self):
-        global N
-        N = int(self.size.get())
-        view = self.view
-        self.size.destroy()
-        self.button.destroy()
-        v.View, kept = (lambda: view), v.View
-        Full.__init__(self)
-        v.View = kept
-
-
-controller = Controller()
-"""
+ASKS_FIRST = (HERE / "asks_first.py.txt").read_text()
 
 
 @pytest.mark.parametrize("asks_first", [pytest.param(False, marks=pytest.mark.slow), True])
@@ -359,10 +332,7 @@ def test_the_board_may_be_written_with_dots_and_its_size_be_an_argument(tmp_path
     model = [("print(self.board)", DOTS), ("'Score:'", "'Overall score:'")]
     controller = [
         ("__init__(self):", "__init__(self, N=N):\n        self.N = N"),
-        (
-            "for i in range(N):\n            for j in range(N):\n                cell",
-            f"{LINES}cell",
-        ),
+        (f"{LINES}cell".replace("self.N", "N"), f"{LINES}cell"),
     ]
     folder = _qsan(tmp_path, model=model, controller=controller)
     report = grade_path(folder, grading_of("qsan_qarut", "7", "8", "9"))

@@ -124,10 +124,8 @@ def test_a_truncated_line_is_graded_again(tmp_path):
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(lines[0] + lines[1][: len(lines[1]) // 2])
     assert len(ResultsFile(path).stored) == 1
-    assert {name: r.lost for name, r in _graded(submissions, ResultsFile(path)).items()} == {
-        "ann": (),
-        "bob": (),
-    }
+    lost = {name: r.lost for name, r in _graded(submissions, ResultsFile(path)).items()}
+    assert lost == {"ann": (), "bob": ()}
     assert len(ResultsFile(path).stored) == 2
 
 
@@ -140,20 +138,7 @@ def test_another_file_is_not_taken_for_results(tmp_path):
     assert path.read_text().startswith("It was")
 
 
-RUN = """
-import sys
-from pathlib import Path
-sys.path.insert(0, sys.argv[1])
-from toys import TOY
-from py2048.courses.grading import Check, Example
-from py2048.courses.grading.grader import ResultsFile, grade_all
-from py2048.courses.grading.sandbox import SandboxConfig
-from py2048.courses.grading.submissions import collect
-found = collect([Path(sys.argv[2])], TOY, Path(sys.argv[3]))
-results = ResultsFile(Path(sys.argv[4]))
-for report in grade_all(found, TOY, SandboxConfig(), results=results):
-    print(report.name, flush=True)
-"""
+RUN = Path(__file__).with_name("run_toys.py.txt").read_text()
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
@@ -178,13 +163,8 @@ def test_a_killed_run_can_be_resumed(number, tmp_path):
     done = set(ResultsFile(path).stored)
     assert 2 <= len(done) < 6
     started: list[str] = []
-    reports = grade_all(
-        submissions,
-        TOY,
-        SandboxConfig(),
-        results=ResultsFile(path),
-        on_start=lambda submission: started.append(submission.name),
-    )
+    memory, note = ResultsFile(path), lambda submission: started.append(submission.name)
+    reports = grade_all(submissions, TOY, SandboxConfig(), results=memory, on_start=note)
     assert sorted(report.name for report in reports) == names
     assert len(started) == 6 - len(done)
     assert not _children_of_sandboxes()

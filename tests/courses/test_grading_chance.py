@@ -10,7 +10,7 @@ from typing import NoReturn
 import pytest
 
 from py2048.courses.grading import CheckFailed
-from py2048.courses.grading.chance import BATCH_SIZE, Odds, draws_evenly
+from py2048.courses.grading.chance import BATCH_SIZE, Odds, draws_evenly, judge_cells
 
 
 def _judged(seed: int, odds: float, should_be: float, fault: float) -> bool:
@@ -76,8 +76,8 @@ class Drawing(SimpleNamespace):
     ("population", "fault"),
     [
         ([1, 2, 3], ""),
-        ([1, 1, 1, 2, 2, 3, 3], r"got \d+ times [123] in \d+00$"),
-        ([1, 9], "got 9$"),
+        ([1, 1, 1, 2, 2, 3, 3], r"each of \[1, 2, 3\] equally often, got 420 times 1 in 1000$"),
+        ([1, 9], "expected 1 or 2 or 3, got 9$"),
     ],
 )
 def test_draws_must_be_even(population, fault):
@@ -87,8 +87,19 @@ def test_draws_must_be_even(population, fault):
         draws_evenly(session, "draw()", [1, 2, 3], "bag = []")
 
 
-def test_a_single_value_needs_one_batch():
-    """More draws of it would tell nothing."""
-    session = Drawing(population=[1], shown=[], batches=0)
-    draws_evenly(session, "draw()", [1], "bag = []")
-    assert session.batches == 1
+@pytest.mark.parametrize(("values", "batches"), [([1], 1), ([1, 2, 3], 2), ([*range(30)], 12)])
+def test_draws_end_once_they_are_decided(values, batches):
+    """More draws of a single value would tell nothing. There is a maximum for many values."""
+    session = Drawing(population=values, shown=["a", "b"], batches=0)
+    draws_evenly(session, "draw()", values, "bag = []")
+    assert (session.batches, session.shown) == (batches, ["b"])
+
+
+def test_a_cell_with_too_many_tiles_is_named():
+    """The report compares the number of tiles with the expected one."""
+    tests = {(1, 1): Odds(), (1, 2): Odds(), (2, 1): Odds()}
+    for number in range(80):
+        tests[1, 1].note(0.5, came=number % 2 == 0)
+        tests[1, 2].note(0.25, came=True)
+    with pytest.raises(CheckFailed, match=r"expected even, got 80 on \(1, 2\); 20 were expected$"):
+        judge_cells(Drawing(), tests, "even")

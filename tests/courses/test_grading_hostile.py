@@ -15,10 +15,11 @@ from toys import ADD, GREET, GROW, RIGHT, TOY, failures, grade_path, grade_sourc
 
 from py2048.courses import COURSES
 from py2048.courses.cmput175.tasks import all_but as cmput175_all_but
-from py2048.courses.grading import Check, Example, Grading, Task
+from py2048.courses.grading import Check, Example, Grading, SubmissionSession, Task
 from py2048.courses.grading.patches import compiled
 from py2048.courses.grading.sandbox import PROTECTIONS, SandboxConfig, interpreter_for
-from py2048.courses.grading.submissions import to_utf8
+from py2048.courses.grading.session import load_factor
+from py2048.courses.grading.submissions import PreparedSubmission, to_utf8
 
 HIDING = [protection for protection in PROTECTIONS[:2] if interpreter_for(protection)]
 
@@ -59,6 +60,36 @@ def test_side_effects_at_import_cost_nothing(name):
     report = grade_source(f"{RIGHT}\n{code}\n")
     assert report.lost == (), failures(report)
     assert message in failures(report)
+
+
+def test_at_most_five_left_out_statements_are_noted():
+    """The notes name their lines and errors in order."""
+    first, words = RIGHT.count("\n") + 1, "was left out when loading: ZeroDivisionError: "
+    notes = grade_source(RIGHT + "1 / 0\n" * 6).notes
+    places = [f"app.py, line {number}" for number in range(first, first + 5)]
+    assert list(notes) == [f"{place} {words}division by zero" for place in places]
+
+
+def test_long_examples_are_cut_in_the_middle(tmp_path):
+    """An empty line ends a block, as at the prompt."""
+    session = SubmissionSession(PreparedSubmission(tmp_path, "app.py", TOY), SandboxConfig())
+    lines = [f"x = {number}" for number in range(25)]
+    session.shown[:] = lines[:24]
+    assert session.text().splitlines() == lines[:24]
+    session.shown[:] = lines
+    assert session.text().splitlines() == [*lines[:12], "# … 1 lines …", *lines[13:]]
+    session.shown[:] = ["if x:", " y", "else:", " z", "w", "for a in b:", " c"]
+    assert session.text() == "if x:\n y\nelse:\n z\n\nw\nfor a in b:\n c"
+
+
+@pytest.mark.parametrize(
+    ("load", "processors", "factor"), [(1e6, 4, 25e4), (1e6, None, 1e6), (0, 10**6, 1)]
+)
+def test_time_limits_grow_with_the_load(load, processors, factor, monkeypatch):
+    """The factor is the load of each processor, at least 1."""
+    monkeypatch.setattr("os.getloadavg", lambda: (load, 0, 0))
+    monkeypatch.setattr("os.cpu_count", lambda: processors)
+    assert load_factor() == factor
 
 
 @pytest.mark.parametrize(
@@ -144,119 +175,37 @@ def test_checks_do_not_affect_each_other():
             Task("2", "look", "Look.", 1, (Check("b", (Example("look()", (0, False, True)),)),)),
         ),
     )
-    source = """
-import builtins, os
-count = 0
-def spoil():
-    global count
-    count += 1
-    builtins.marked = True
-    open("left.txt", "w").close()
-    os.remove("app.py")
-    return count
-def look():
-    return count, hasattr(builtins, "marked"), os.listdir(".") == ["app.py"]
-"""
-    assert grade_source(source, state).lost == ()
+    assert grade_source(HOSTILE["programs"]["spoils"], state).lost == ()
 
 
 def test_expected_values_are_not_in_the_process():
     """A submission that searches its memory and files cannot find them."""
-    hunt = """
-import gc, os, re, sys
-def find():
-    seen = []
-    frame = sys._getframe()
-    while frame:
-        seen += [repr(frame.f_locals), repr(frame.f_globals)]
-        frame = frame.f_back
-    seen += [repr(thing) for thing in gc.get_objects() if type(thing) in (dict, list, tuple)]
-    for folder, _, names in os.walk("/py2048"):
-        for name in names:
-            with open(os.path.join(folder, name), errors="replace") as file:
-                seen.append(file.read())
-    numbers = {int(word) for text in seen for word in re.findall(r"[0-9]{9}", text)}
-    return [number for number in numbers if number * 3 == 2754820935]
-"""
     check = Check("c", (Example("find()", [918_273_645]),))
     task = Task("1", "find", "Find it.", 1, (check,))
-    report = grade_source(hunt, Grading("toy", "app", (task,), ("app.py",), seconds=20))
+    report = grade_source(
+        HOSTILE["programs"]["hunt"], Grading("toy", "app", (task,), ("app.py",), seconds=20)
+    )
     assert report.tasks[0].checks[0].actual == "[]"
-
-
-# Stores the patched `add` of one check in shared memory for later checks.
-THIEF = (
-    GROW
-    + """
-import marshal, mmap, sys, types
-
-class Spy(types.ModuleType):
-    def __setattr__(self, name, value):
-        text = marshal.dumps(value.__code__)
-        shared[:8] = len(text).to_bytes(8, "big")
-        shared[8 : 8 + len(text)] = text
-        super().__setattr__(name, value)
-
-shared = mmap.mmap(-1, 1 << 16)
-sys.modules[__name__].__class__ = Spy
-
-def add(a, b):
-    size = int.from_bytes(shared[:8], "big")
-    return types.FunctionType(marshal.loads(shared[8 : 8 + size]), {})(a, b) if size else None
-"""
-)
 
 
 def test_patches_do_not_leak_into_other_checks():
     """Processes that ran a patch share nothing with those of other checks."""
     add, _, grow = TOY.tasks
-    report = grade_source(THIEF, replace(TOY, tasks=(grow, add)))
+    report = grade_source(GROW + HOSTILE["programs"]["thief"], replace(TOY, tasks=(grow, add)))
     assert report.tasks[0].checks[0].carried
     assert report.tasks[1].earned == 0
 
 
-# Captures the `add` patched in for the check of `grow`, and leaks its code.
-LEAK = (
-    ADD.replace("def add", "def own_add")
-    + GREET
-    + """
-import marshal, sys, types
-
-class Spy(types.ModuleType):
-    def __setattr__(self, name, value):
-        super().__setattr__(name, value)
-        self.__dict__["caught"] = marshal.dumps(value.__code__).hex()
-
-sys.modules[__name__].__class__ = Spy
-caught = ""
-
-def grow(numbers):
-    {leak}
-"""
-)
-LEAKS = {
-    "an exception's text": "raise ValueError(caught)",
-    "an exception's name": "raise type('E' + caught, (Exception,), {})()",
-    "a syntax error's text": "raise SyntaxError(caught)",
-    "a value": "numbers.append(caught)",
-    "a number": "numbers.append(int(caught or '0', 16))",
-    "the name of a value's type": "numbers.append(type('T' + caught, (), {})())",
-    "the text of a value": "numbers.append(type('T', (), {'__repr__': lambda self: caught})())",
-    "a file's name": "exec(compile('1 / 0', 'app.py' if not caught else caught, 'exec'))",
-    "a line": "exec(compile('\\n' * (int(caught[:4] or '0', 16)) + '1 / 0', 'app.py', 'exec'))",
-    "output": "print(caught); return caught",
-    "an exit code": "import os; os._exit(int(caught[20:22] or '0', 16) or 7)",
-    "a signal": "import os; os.kill(os.getpid(), 10)",
-}
+LEAK = ADD.replace("def add", "def own_add") + GREET + HOSTILE["programs"]["leak"]
 
 
-@pytest.mark.parametrize("name", LEAKS)
+@pytest.mark.parametrize("name", HOSTILE["leaks"])
 def test_reports_of_patched_runs_leak_nothing(name):
     """The report is the same whether or not the program captured a patch."""
     grow = TOY.tasks[2]
     found = []
     for caught in ("marshal.dumps(value.__code__).hex()", "'00ff'"):
-        source = LEAK.replace("{leak}", LEAKS[name]).replace(
+        source = LEAK.replace("{leak}", HOSTILE["leaks"][name]).replace(
             "marshal.dumps(value.__code__).hex()", caught
         )
         report = grade_source(source, replace(TOY, tasks=(grow,)))
@@ -317,13 +266,12 @@ WORDS = """
     abc ast bisect collections contextlib copy enum functools heapq io json keyword linecache math
     operator os random re site string time tkinter traceback types typing warnings
 """
-SHADOWS = WORDS.split()
 
 
 def test_files_named_like_standard_modules_cost_nothing(tmp_path):
     """A program that imports none of them is graded as usual."""
     (tmp_path / "app.py").write_text(f"import sys\n{RIGHT}")
-    for name in SHADOWS:
+    for name in WORDS.split():
         (tmp_path / f"{name}.py").write_text("raise SystemError('imported')\n")
     report = grade_path(tmp_path)
     assert report.lost == (), failures(report)
@@ -341,42 +289,9 @@ def test_a_program_imports_its_own_files_first(tmp_path):
     assert report.lost == (), failures(report)
 
 
-DEAF = """
-def deaf(*words):
-    import signal
-    for number in (signal.SIGALRM, signal.SIGPROF, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)
-    while True: pass
-"""
+DEAF = HOSTILE["programs"]["deaf"]
 
 
-# Bodies of f() that use up all the time.
-ENDLESS = {
-    "loops": "while True: pass",
-    "deaf": "deaf()",
-    "a fork bomb": """while True:
-        try: os.fork()
-        except OSError: pass""",
-    "a load that outlives each call": """for _ in range(20):
-        if not os.fork():
-            os.setsid()
-            deaf()
-    deaf()""",
-    "stops itself": "os.kill(os.getpid(), signal.SIGSTOP)",
-    "stops what it was copied from": "os.kill(os.getppid(), signal.SIGSTOP); os._exit(0)",
-    "a value of 400 MB": "return [bytes(100) for _ in range(2_500_000)]",
-    "a text of 400 MB": "return 'x ' * 200_000_000",
-    "a long answer": """text = b'{"state":"done","value":[' + b'[],' * 2_700_000 + b'[]]}'
-    for pipe in range(3, 64):
-        try:
-            os.write(pipe, len(text).to_bytes(4, "big"))
-            while text: text = text[os.write(pipe, text):]
-        except OSError: pass""",
-    "folders in folders": """for _ in range(20_000):
-        os.mkdir("d")
-        os.chdir("d")
-    deaf()""",
-}
 TWENTY = tuple(
     Task(str(n), "f", "f.", 1, (Check("c", (Example("f()", n, typed=["x" * 99_999]),)),))
     for n in range(20)
@@ -385,11 +300,12 @@ TWENTY = tuple(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("protection", HIDING, ids=lambda p: p.name)
-@pytest.mark.parametrize("name", [*ENDLESS, "at import"])
+@pytest.mark.parametrize("name", [*HOSTILE["endless"], "at import"])
 def test_a_submission_ends_in_its_time_whatever_it_does(name, protection):
     """At the wall-clock limit, the remaining tasks are undecided, and there is no total."""
-    function = f"def f():\n    {ENDLESS.get(name, 'pass')}\n"
-    source = f"import os, signal\n{DEAF}\n{function}{'' if name in ENDLESS else 'deaf()'}"
+    body = HOSTILE["endless"].get(name)
+    function = f"def f():\n    {body or 'pass'}\n"
+    source = f"import os, signal\n{DEAF}\n{function}{'' if body else 'deaf()'}"
     slow = Grading("toy", "app", TWENTY, ("app.py",), seconds=2)
     report = grade_source(source, slow, SandboxConfig(protection, seconds=3))
     assert report.earned == 0

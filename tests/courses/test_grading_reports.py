@@ -11,6 +11,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 from hypothesis import given, settings
@@ -71,7 +72,8 @@ def test_json_is_complete():
     }  # fmt: skip
     assert data["protection"]["name"] == "limits only"
     assert "the network" in data["protection"]["lacks"]
-    assert "512 MiB memory" in data["protection"]["limits"]
+    limits = "512 MiB memory, 60 s processor time, 1000 kB output, 8 MiB per file, 32 processes"
+    assert data["protection"]["limits"] == limits
     (submission,) = data["submissions"]
     assert (submission["score"], submission["max_score"]) == (6, 9)
     task = submission["tasks"][0]
@@ -140,6 +142,8 @@ expected: [[4, 2"""
         in task.text
     )
     assert "likely:   tiles far from the edge merge first" in task.text
+    heads = [replace(SLID, weight=weight).head[0] for weight in (1, 0)]
+    assert heads == ["✗ slides", "✗ slides (costs no marks)"]
     page = pages.student_page(RUN, GradeReport("ann", "toy", (task,)))
     assert page.count("<table>") == 3
     assert page.count("<td class=bad>") == 2
@@ -187,20 +191,19 @@ def test_pages_escape_students_texts(tmp_path):
 
 def test_the_index_links_to_a_page_per_student(tmp_path):
     """Names that would give the same file name, or none, get separate pages."""
-    names = ["ann", "ANN", "a/b", "a b", "..", "index", "日本", "x" * 300]
+    names = ["ann", "ANN", "a/b", "a b", "ann", "..", "index", "日本", "x" * 300]
     index = pages.write_pages(tmp_path, RUN, [_report(name) for name in names])
     links = re.findall(r'href="([^"]+)"', index.read_text(encoding="utf-8"))
-    assert len({link.lower() for link in links}) == len(names)
-    assert all((tmp_path / link).is_file() for link in links)
+    plain = ["ann", "ANN-2", "a-b", "a-b-2", "ann-3", "submission", "index-2", "日本"]
+    assert list(map(unquote, links)) == [f"{name}.html" for name in (*plain, "x" * 80)]
+    assert all((tmp_path / unquote(link)).is_file() for link in links)
     assert "limits only" in index.read_text(encoding="utf-8")
 
 
 def test_the_index_summarises_the_class():
     """It shows the mean and the number of full marks; failed submissions count."""
     full = GradeReport("ann", "toy", (TaskResult("1", "add", "Add.", Fraction(4), Fraction(4)),))
-    broken = GradeReport(
-        "bob", "toy", (TaskResult("1", "add", "Add.", Fraction(4), Fraction(0)),), (), (), "no"
-    )
+    broken = replace(full, tasks=(replace(full.tasks[0], earned=Fraction(0)),), problem="no")
     index = pages.index_page(RUN, [full, broken, broken], ["a.html", "b.html", "c.html"])
     assert "3 submissions: 1.33 of 4 marks on average, 1 with full marks" in index
 
@@ -256,11 +259,26 @@ def test_gradescope_shows_why_nothing_was_graded():
 def test_the_terminal_escapes_students_texts(capsys):
     """Markup and control characters of a submission are not interpreted."""
     console = Console(width=100, force_terminal=False)
-    print_reports(RUN, [_report(EVIL), _report("bob")], detailed=True, console=console)
+    run = replace(RUN, not_graded="[red]style")
+    print_reports(run, [_report(EVIL), _report("bob")], detailed=True, console=console)
     shown = capsys.readouterr().out
     assert "[bold]markup[/bold]" in shown.replace("\n", "")
     assert "\x1b" not in shown
-    assert "Gradebook" in shown
+    assert shown.endswith("Not graded here: [red]style\n")
+    assert (shown.count("├"), "Gradebook" in shown) == (6, True), "lines between tasks"
+
+
+def test_a_line_of_progress_has_marks_and_what_is_missing():
+    """Full marks are green, lost ones red, and a failure of the grader is yellow."""
+    full, bob = grade_source(RIGHT), _report("bob[x]")
+    lines = [pages.one_line(one).markup for one in (full, bob, replace(bob, failure="odd"))]
+    assert lines[0] == "[bold]app[/bold]  [green]9 / 9[/green]"
+    assert lines[1] == r"[bold]bob\[x][/bold]  [red]3 / 9[/red]  marks lost in 1, 3"
+    assert "[yellow]no mark[yellow]" in lines[2]
+    assert lines[2].endswith("  not graded: odd[/yellow]")
+    assert full.summary == []
+    advice = "To try an example in Python, first type: from app import *"
+    assert grade_source(RIGHT.replace("a + b", "a * b")).summary == [advice]
 
 
 def test_the_gradebook_on_80_columns_has_names_and_totals():

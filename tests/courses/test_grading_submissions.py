@@ -6,6 +6,7 @@ import io
 import stat
 import tomllib
 import zipfile
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,9 +14,18 @@ import pytest
 from toys import ADD, GREET, GROW, RIGHT, TOY, grade_path
 
 from py2048.core.errors import CourseError
+from py2048.courses.grading import submissions
 from py2048.courses.grading.grader import grade
 from py2048.courses.grading.sandbox import SandboxConfig
-from py2048.courses.grading.submissions import BadArchive, collect, find_program, prepare, unpack
+from py2048.courses.grading.submissions import (
+    BadArchive,
+    Submission,
+    Unreadable,
+    collect,
+    find_program,
+    prepare,
+    unpack,
+)
 
 
 def _zipped(files: dict[str, str | bytes]) -> bytes:
@@ -42,90 +52,30 @@ def _names(path: Path, tmp_path: Path) -> list[str]:
     return [submission.name for submission in collect([path], TOY, tmp_path / "scratch")]
 
 
-SHAPES = {
-    "a folder that is one": ({"app.py": RIGHT, "notes.txt": "x"}, ["class"]),
-    "a folder with the program further down": ({"src/app.py": RIGHT}, ["class/src"]),
-    "files side by side": ({"ann.py": RIGHT, "bob.py": RIGHT}, ["ann", "bob"]),
-    "folders": ({"ann/app.py": RIGHT, "bob/app.py": RIGHT}, ["ann", "bob"]),
-    "Moodle's file and text of a student": (
-        {
-            "Ann_1_assignsubmission_file/app.py": RIGHT,
-            "Ann_1_assignsubmission_onlinetext/onlinetext.html": "<p>I sent a file.</p>",
-            "Bob_2_assignsubmission_onlinetext/onlinetext.html": f"<pre>{RIGHT}</pre>",
-        },
-        ["Ann_1_assignsubmission_file", "Bob_2_assignsubmission_onlinetext"],
-    ),
-    "folders with folders": ({"ann/project/app.py": RIGHT, "bob/app.py": RIGHT}, ["ann", "bob"]),
-    "folders whose program has another name": (
-        {"ann/mine.py": RIGHT, "bob/app.py": RIGHT},
-        ["ann", "bob"],
-    ),
-    "groups of folders": (
-        {"mon/ann/app.py": RIGHT, "mon/bob/app.py": RIGHT, "tue/cy/app.py": RIGHT},
-        ["mon/ann", "mon/bob", "tue"],
-    ),
-    "ZIPs": (
-        {"ann.zip": _zipped({"app.py": RIGHT}), "bob.zip": _zipped({"p/app.py": RIGHT})},
-        ["ann", "bob"],
-    ),
-    "Moodle": (
-        {
-            "Ann Lee_123_assignsubmission_file_/app.py": RIGHT,
-            "Bob Ray_456_assignsubmission_file_/work.zip": _zipped({"w/app.py": RIGHT}),
-        },
-        ["Ann Lee_123_assignsubmission_file_", "Bob Ray_456_assignsubmission_file_"],
-    ),
-    "Canvas": (
-        {"leeann_123_9001_app.py": RIGHT, "raybob_LATE_456_9002_app-1.py": RIGHT},
-        ["leeann_123", "raybob_LATE_456"],
-    ),
-    "Canvas with several files each": (
-        {
-            "leeann_123_1_app.py": "from other import *\n" + RIGHT,
-            "leeann_123_2_other.py": "",
-            "raybob_456_3_app.py": RIGHT,
-        },
-        ["leeann_123", "raybob_456"],
-    ),
-    "Canvas's page of text": (
-        {
-            "leeann_123_text.html": f"<title>T: Ann</title><h1>T: Ann</h1><pre>{RIGHT}</pre>",
-            "raybob_LATE_456_3_app.py": RIGHT,
-        },
-        ["leeann_123", "raybob_LATE_456"],
-    ),
-    "Moodle without folders": (
-        {
-            "Ann Lee_12_assignsubmission_file_app.py": "from other import *\n" + RIGHT,
-            "Ann Lee_12_assignsubmission_file_other.py": "",
-            "Bob Ray_13_assignsubmission_onlinetext_onlinetext.html": f"<pre>{RIGHT}</pre>",
-        },
-        ["Ann Lee_12", "Bob Ray_13"],
-    ),
-    "rubbish beside": (
-        {
-            "ann/app.py": RIGHT,
-            "__MACOSX/ann/._app.py": b"\0",
-            ".DS_Store": b"\0",
-            "bob/app.py": RIGHT,
-            "bob/__pycache__/app.pyc": b"\0",
-        },
-        ["ann", "bob"],
-    ),
-}
+SHAPES = tomllib.loads(Path(__file__).with_name("shapes.toml").read_text())
+
+
+def _shaped(shape: str) -> tuple[dict[str, str | bytes], list[str]]:
+    """A shape's files and names. A table is a ZIP file, and `{right}` is a right program."""
+    files = {}
+    for name, content in SHAPES[shape]["files"].items():
+        parts = content if isinstance(content, dict) else {"": content}
+        texts = {part: text.replace("{right}", RIGHT) for part, text in parts.items()}
+        files[name] = _zipped(texts) if parts is content else texts[""]
+    return files, SHAPES[shape]["names"]
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_submissions_in_a_folder(shape, tmp_path):
     """Every student is found once, under the name in the download."""
-    files, names = SHAPES[shape]
+    files, names = _shaped(shape)
     assert _names(_laid_out(tmp_path / "class", files), tmp_path) == names
 
 
 @pytest.mark.parametrize("shape", [shape for shape in SHAPES if "one" not in shape])
 def test_submissions_in_a_zip(shape, tmp_path):
     """A ZIP gives the same submissions as a folder."""
-    files, names = SHAPES[shape]
+    files, names = _shaped(shape)
     path = tmp_path / "class.zip"
     path.write_bytes(_zipped(files))
     expected = ["class"] if names == ["class/src"] else names
@@ -173,24 +123,70 @@ def test_links_in_a_zip_are_rejected(tmp_path):
         unpack(path, tmp_path / "folder")
 
 
-def test_a_zip_bomb_is_stopped_by_its_unpacked_size(tmp_path, monkeypatch):
-    """The limit applies to the bytes written, not to the declared size."""
-    monkeypatch.setattr("py2048.courses.grading.submissions.MAX_ARCHIVE_BYTES", 1 << 20)
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({}, ""),
+        ({"folder/": "", "other\\": ""}, ""),
+        ({"app.py": b"1"}, "bomb.zip unpacks to more than 1 MiB"),
+        ({"more": b""}, "bomb.zip holds 3 files"),
+    ],
+)
+def test_a_zip_bomb_is_stopped_by_its_unpacked_size(more, message, tmp_path, monkeypatch):
+    """A limit applies to the bytes written, not to the declared size. Folders are no files."""
+    monkeypatch.setattr(submissions, "MAX_ARCHIVE_BYTES", 1 << 20)
+    monkeypatch.setattr(submissions, "MAX_ARCHIVE_FILES", 2)
     path = tmp_path / "bomb.zip"
-    path.write_bytes(_zipped({"app.py": RIGHT, "zeros": b"\0" * (8 << 20)}))
+    path.write_bytes(_zipped({"app.py": "", "zeros": b"\0" * (1 << 20)} | more))
     assert path.stat().st_size < 1 << 15
-    with pytest.raises(BadArchive, match="unpacks to more than 1 MiB"):
+    with pytest.raises(BadArchive, match=message) if message else nullcontext():
         unpack(path, tmp_path / "folder")
 
 
-def test_nested_zips_are_limited(tmp_path):
+@pytest.mark.parametrize(("limit", "most"), [("MAX_FILES", 2), ("MAX_BYTES", 3 << 20)])
+def test_a_submission_has_a_maximum_size(limit, most, tmp_path, monkeypatch):
+    """The number of files and their size may reach the limit, and not exceed it."""
+    data = bytes((3 << 20) - len(RIGHT))
+    (ann,) = collect([_laid_out(tmp_path / "ann", {"app.py": RIGHT, "x": data})], TOY, tmp_path)
+    monkeypatch.setattr(submissions, limit, most)
+    assert prepare(ann, TOY, tmp_path / "work").notes == []
+    monkeypatch.setattr(submissions, limit, most - 1)
+    with pytest.raises(Unreadable, match="the submission is too large: 2 files, 3 MiB"):
+        prepare(ann, TOY, tmp_path / "again")
+
+
+@pytest.mark.parametrize(
+    ("names", "note"),
+    [
+        (
+            "app my_test other",
+            "app.py was graded instead of other.py, because it fits the tasks best",
+        ),
+        ("app game", "app.py was graded instead of game.py, because it has the required name"),
+        (
+            "a b c d e f",
+            "a.py was graded instead of b.py, c.py, d.py, e.py, because it comes first",
+        ),
+    ],
+)
+def test_other_programs_of_a_submission_are_noted(names, note, tmp_path):
+    """The note gives the reason, and names at most four files, but no tests."""
+    files = {f"{name}.py": RIGHT for name in names.split()} | {"helper.py": "x = 1"}
+    paths = tuple(sorted(_laid_out(tmp_path / "ann", files).iterdir()))
+    course = replace(TOY, files=("app.py", "game.py"))
+    work = prepare(Submission("ann", tmp_path / "ann", paths), course, tmp_path / "work")
+    assert work.notes[-1] == note
+
+
+@pytest.mark.parametrize(("depth", "problem"), [(3, ""), (4, "ZIPs are nested too deeply")])
+def test_nested_zips_are_limited(depth, problem, tmp_path):
     """Nesting is only followed to a maximum depth."""
     content = _zipped({"app.py": RIGHT})
-    for depth in range(8):
-        content = _zipped({f"{depth}.zip": content, "app.txt": ""})
+    for number in range(depth):
+        content = _zipped({f"{number}.zip": content, "app.txt": ""})
     path = _laid_out(tmp_path / "class", {"ann.zip": content, "bob.py": RIGHT})
     (ann, bob) = sorted(collect([path], TOY, tmp_path / "scratch"), key=lambda s: s.name)
-    assert ann.problem == "ZIPs are nested too deeply"
+    assert ann.problem == problem
     assert not bob.problem
 
 

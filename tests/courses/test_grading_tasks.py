@@ -12,7 +12,7 @@ from toys import TOY, grade_path
 
 from py2048.core.errors import CourseError
 from py2048.courses import COURSES
-from py2048.courses.grading import Example
+from py2048.courses.grading import Check, Example
 from py2048.courses.grading.sandbox import SandboxConfig
 from py2048.courses.grading.tasks import validate
 from py2048.courses.proving import check_tasks
@@ -24,6 +24,10 @@ from py2048.courses.proving import check_tasks
         ("example", {"typed": "Ann"}, "task 1, check 'sums': 'add.* typed must be .*not 'Ann'"),
         ("example", {"then": ("x", 3)}, "then must be Mapping"),
         ("example", {"code": "add(1, 2"}, r"code 'add\(1, 2' .*never closed"),
+        ("example", {"given": "x ="}, "given 'x =' is not valid Python: invalid syntax"),
+        ("example", {"then": {3: 4}}, r"then must be Mapping\[str, object\], not {3: 4}"),
+        ("check", {"weight": True}, "weight must be int, not True"),
+        ("grading", {"prelude": "x ="}, "the course toy: prelude is not valid Python: invalid"),
         ("example", {"then": {"x = 2": 3}}, "then 'x = 2' .*invalid syntax"),
         ("check", {"examples": ()}, "check 'sums' needs examples or run"),
         ("check", {"weight": -1}, "needs examples or run, and a weight of at least 0"),
@@ -57,6 +61,13 @@ def test_a_mistake_in_a_course_is_reported_before_grading(part, changes, message
     grading = replace(TOY, tasks=(task, *TOY.tasks[1:]), **(changes if part == "grading" else {}))
     with pytest.raises(CourseError, match=message):
         validate(grading)
+
+
+def test_short_examples_run_first():
+    """Rank counts first, then the number of lines, then the length with setup and input."""
+    aligned = Example("a" * 4), Example("a", given="bbbb"), Example("aa", typed=["bb", "bb"])
+    examples = [*aligned, Example("a\nb"), Example("c", rank=1)]
+    assert Check("c", examples[::-1]).listed() == examples
 
 
 @pytest.mark.parametrize("course", COURSES)

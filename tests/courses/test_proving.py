@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -58,78 +59,19 @@ def test_a_built_in_name_cannot_be_reused(course, run):
     assert "cannot be a course's name" in run("new", course / "ist")[2]
 
 
-THEN = 'Example("total(board)", 6, given="board = [[2, 4]]", then={"board": [[2, 4]]})'
+MISTAKES = tomllib.loads(Path(__file__).with_name("mistakes.toml").read_text())["mistakes"]
 
 
-@pytest.mark.parametrize(
-    ("file", "old", "new", "message"),
-    [
-        ("about.toml", "", None, "about.toml' is missing: create a course with py2048 course new"),
-        ("about.toml", "title =", "titel =", "titel is not a setting; did you mean 'title'?"),
-        ("about.toml", '"two functions on a board"', "2", "asks = 2: expected `str`, got `int`"),
-        ("about.toml", '"mine"', '"other"', "the course is 'other' in about.toml, not 'mine'"),
-        ("tasks.py", "", None, "tasks.py' is missing"),
-        ("starter/TASKS.md", "", None, "TASKS.md'"),
-        ("about.toml", "given = []", 'given = ["more.py"]', "more.py' is missing"),
-        ("tasks.py", "import random", "import randon", "tasks.py, line 5: ModuleNotFoundError"),
-        ("tasks.py", "GRADING =", "GRADED =", "has no attribute 'GRADING'"),
-        (
-            "tasks.py",
-            '            "2"',
-            '            "3"',
-            "the heading '## Task 3: TITLE (N marks",
-        ),
-        ("tasks.py", "random.Random(seed)", "random.Random()", "draw all of them with random.Ra"),
-        (
-            "tasks.py",
-            THEN,
-            THEN.replace("{", "(").replace("}", ",)").replace(":", ","),
-            "then must be",
-        ),
-        ("tasks.py", "(UNCHANGED,)", "(UNCHANGED)", "examples must be Sequence"),
-        ("tasks.py", "board = [[draw", "board = [[drawn", "examples: NameError"),
-        (
-            "tasks.py",
-            "UNCHANGED =",
-            'vars(SHEET["2"])["marks"] = 5\nUNCHANGED =',
-            "task 2 has 6 marks, but 5",
-        ),
-        ("starter/TASKS.md", "## Task 2: ", "## Task two: ", "tasks.py, line 40: "),
-        ("starter/TASKS.md", "## Task 2: ", "### Task 2 ", "TASKS.md, line 9: '### Task 2 show"),
-        ("starter/TASKS.md", "Task 2", "Task 1", "line 9: '## Task 1: show (6 marks)': there is a"),
-        ("starter/TASKS.md", "marks)\n\n`t", "marks)\n`t", "line 5: '## Task 1: total (4 marks)'"),
-        ("mutants.toml", "[loops.", "[loop.", "there is no right solution 'loop'; did you mean"),
-        (
-            "mutants.toml",
-            'loses = ["2"]',
-            'loses = ["3"]',
-            "mutants.toml, line 20: sums.shows_zeros: there is no task '3'; known: 1, 2",
-        ),
-        ("mutants.toml", 'flaw = "show', 'flow = "show', "shows_zeros: flow is not a setting"),
-        (
-            "mutants.toml",
-            'str(tile or ".")',
-            "str(tile)",
-            "mutants.toml, line 20: sums.shows_zeros: 'str(tile)' occurs 0 times",
-        ),
-        (
-            "mutants.toml",
-            'loses = ["2"]',
-            'loses = ["all"]',
-            "add a mutant that loses marks in task 2",
-        ),
-        ("mutants.toml", "[loops", "[[loops", "not valid TOML in UTF-8"),
-    ],
-)
-def test_an_authors_mistake_is_one_line(course, run, file, old, new, message):
+@pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake["message"])
+def test_an_authors_mistake_is_one_line(course, run, mistake):
     """The status is 2 and the line names the place, before any program is graded."""
-    path = course / file
+    path, old, new = course / mistake["file"], mistake["old"], mistake.get("new")
     text = path.read_text()
     assert old in text
     path.write_text(text.replace(old, new)) if new is not None else path.unlink()
     status, out, error = run("prove", course)
     assert (status, out) == (2, "")
-    assert message in error
+    assert mistake["message"] in error
     assert error.count("\n") == 1
 
 

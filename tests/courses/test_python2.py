@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import pytest
 from toys import RIGHT, run_course, toy_course
@@ -11,39 +12,17 @@ from py2048 import courses
 from py2048.core.errors import MissingExtraError
 from py2048.courses.grading.submissions import changed_lines, convert, mixes_tabs, python2_lines
 
-OLD = """
-def add(a, b):
-    if isinstance(a, basestring):
-        raise ValueError, "no number"
-    return a + b
-
-def greet():
-\tname = raw_input("Name? ")
-        print "Hello", name
-
-def grow(numbers):
-    total = 0
-    for place in xrange(len(numbers)):
-        total = add(total, numbers[place])
-    numbers.append(total * 2 / 2)
-"""
+OLD = Path(__file__).with_name("python2.py.txt").read_text()
 
 
 @pytest.mark.parametrize(
     "line",
     [
-        "print 'no'",
-        "if x: print x",
-        "print >>file, x",
-        "x = raw_input()",
-        "for i in xrange(3): pass",
-        "for k, v in d.iteritems(): pass",
-        "except ValueError, error:",
-        "raise ValueError, 'no'",
-        "if a <> b: pass",
-        "import Tkinter as tk",
+        "print 'no'", "if x: print x", "print >>file, x", "x = raw_input()", "if a <> b: pass",
+        "for i in xrange(3): pass", "for k, v in d.iteritems(): pass", "import Tkinter as tk",
+        "except ValueError, error:", "raise ValueError, 'no'",
     ],
-)
+)  # fmt: skip
 def test_lines_for_python_2_are_found(line):
     """The numbers of lines that only Python 2 accepts are returned."""
     assert python2_lines(f"x = 1\n{line}\n") == [2]

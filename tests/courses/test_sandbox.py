@@ -8,6 +8,7 @@ import shutil
 import socket
 import sysconfig
 from pathlib import Path
+from threading import Event, Thread
 
 import pytest
 from toys import RIGHT, failures, grade_source
@@ -19,7 +20,9 @@ from py2048.courses.grading.sandbox import (
     BUBBLEWRAP,
     PROTECTIONS,
     UNPROTECTED,
+    ProcessDied,
     SandboxConfig,
+    Turns,
     agent_folder,
     choose_protection,
     copies_of_py2048,
@@ -81,6 +84,34 @@ def _command_lines() -> list[str]:
     return found
 
 
+def test_a_check_that_runs_alone_waits_for_all_others():
+    """Those that run together do not wait for each other, and begin after one that waits."""
+    turns, order, begun = Turns(), [], Event()
+
+    def run(name: str, alone: bool) -> None:
+        begun.set()
+        with turns.take(alone=alone):
+            order.append(name)
+
+    alone = Thread(target=run, args=("alone", True))
+    with turns.take(alone=False), turns.take(alone=False):
+        run("together", False)
+        begun.clear()
+        alone.start()
+        begun.wait()
+        alone.join(0.2)  # it must not run yet
+        order.append("others end")
+    alone.join()
+    run("later", False)
+    with turns.take(alone=True):
+        later = Thread(target=run, args=("last", False))
+        later.start()
+        later.join(0.2)
+        order.append("one alone")
+    later.join()
+    assert order == ["together", "others end", "alone", "later", "one alone", "last"]
+
+
 HIDING = [protection for protection in HERE if protection is not UNPROTECTED]
 
 
@@ -138,8 +169,30 @@ def test_grading_without_a_sandbox_must_be_requested(monkeypatch):
     with pytest.raises(CourseError, match=r"install bubblewrap .* as root .* --unprotected"):
         choose_protection()
     assert choose_protection(unprotected=True) is UNPROTECTED
-    assert "NOT protected: the solutions (a submission can read them)" in str(UNPROTECTED)
+    assert str(UNPROTECTED) == (
+        "limits only. NOT protected: the solutions (a submission can read them), files of this "
+        "machine, the network, other processes of the same user. Protected: limits on time, "
+        "memory, output, file size and processes"
+    )
     assert "NOT" not in str(BUBBLEWRAP)
+
+
+@pytest.mark.parametrize(
+    ("codes", "reason"),
+    [
+        ((0, 1, 84, 86, 128), "ended the process (exit code {}): os._exit()?"),
+        ((85,), "printed too much output"),
+        ((-11, 139), "crashed the interpreter: infinite recursion?"),
+        ((-24, 152), "does not end: an infinite loop?"),
+        ((-9, 137), "was killed by the system: too much memory or processor time"),
+        ((-1, 129), "was killed by signal 1"),
+    ],
+)
+def test_an_exit_code_is_explained(codes, reason):
+    """A code above 128 is a signal, as in a shell."""
+    for code in codes:
+        death = ProcessDied.from_exit_code(code)
+        assert (str(death), death.exit_code) == (reason.format(code), code)
 
 
 @pytest.mark.parametrize("protection", HIDING, ids=lambda p: p.name)

@@ -76,19 +76,7 @@ def test_examples_pass_with_a_solution_but_not_with_the_starter(course, tmp_path
         assert (done.returncode == 0, not done.stdout) == (solved, solved), done.stdout
 
 
-PASTED = """
-import importlib, json, sys, tkinter
-sys.modules["py2048"] = None
-import gui
-for opening, *lines in json.load(sys.stdin):
-    importlib.reload(gui)
-    names = {}
-    exec(opening, names)
-    for line in lines:
-        exec(line, names)
-    tkinter._default_root and tkinter._default_root.destroy()
-print("ran", end="")
-"""
+PASTED = Path(__file__).with_name("pasted.py.txt").read_text()
 
 
 @pytest.mark.gui

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from py2048.server.play.rooms import MAX_QUEUED_FRAMES, TOO_SLOW, Client
+from py2048.server.play.rooms import MAX_QUEUED_BYTES, MAX_QUEUED_FRAMES, TOO_SLOW, Client
 
 
 class Wire:
@@ -59,6 +59,22 @@ async def test_frames_keep_their_order() -> None:
     client.close(1000)
     await running
     assert client.close_code == 1000
+
+
+@pytest.mark.parametrize(("count", "size"), [(MAX_QUEUED_FRAMES, 1), (2, MAX_QUEUED_BYTES // 2)])
+async def test_a_queue_may_be_filled(count: int, size: int) -> None:
+    """Frames that were sent make room; a client that is closed first gets what is queued."""
+    client = Client("ada")
+    for _ in range(count):
+        client.send(bytes(size))
+    assert await client.next() == bytes(size)
+    client.send(bytes(size))
+    assert (client.close_code, client.has_sent_all) == (None, False)
+    client.close(1000)
+    client.send(b"late")
+    client.close(TOO_SLOW + 1)
+    assert [await client.next() for _ in range(count + 1)] == [bytes(size)] * count + [None]
+    assert (client.close_code, client.has_sent_all) == (1000, True)
 
 
 async def test_a_slow_reader_is_let_go() -> None:

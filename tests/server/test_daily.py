@@ -81,6 +81,7 @@ def test_the_secret_is_known_afterwards_and_proves_the_game(games: GameService) 
     check_fair(found[1], game.secret or "", game.commitment)
     games.check_visible(game.id, "bob")
     assert games.challenge(day) == (commitment_of(secret), secret)
+    assert games.challenge("2020-01-01") == (None, None)
     for other in (f"daily-{3:064x}", secret.removeprefix("daily-")):
         with pytest.raises(RecordError):
             check_fair(found[1], other)

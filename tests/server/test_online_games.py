@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import random
+import tomllib
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from math import log2
 from pathlib import Path
+from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
 import sqlalchemy as sa
@@ -17,11 +20,12 @@ from inside import record_of
 
 from py2048 import Direction, Game, make_player
 from py2048.app.session.session import is_by_computer
-from py2048.app.storage import GameChange, open_store
+from py2048.app.storage import Account, GameChange, open_store
 from py2048.app.storage.schema import turns
 from py2048.core.errors import RecordError, StorageError
 from py2048.core.fairness import check_fair
 from py2048.core.rules import MAX_POINTS
+from py2048.engine.jit.progress import Compiling
 from py2048.presentation.events import Event, Moved, Undone
 from py2048.server.play import games as games_module
 from py2048.server.play.changes import GroupCommit
@@ -33,9 +37,17 @@ from py2048.server.play.games import (
     GameService,
     OnlineGame,
     checked_rules,
+    guest_name,
+    is_known,
 )
-from py2048.server.play.messages import game_row, rules_info
-from py2048.server.schema import ActionRejected
+from py2048.server.play.messages import (
+    compiling_message,
+    game_row,
+    rejection,
+    rules_info,
+    unsaved,
+)
+from py2048.server.schema import UNSET, ActionRejected, CompilingMessage, RejectedMessage
 
 
 @pytest.fixture
@@ -105,6 +117,10 @@ def test_following_another_process(games: GameService) -> None:
     write(games, there)
     assert follow() is None
     assert here.version == 3
+    here.move(4, here.session.game.legal_directions()[0])
+    there.redo(5)
+    write(games, there)
+    assert follow() is None, "a turn of this process is not saved yet"
 
 
 def finish(games: GameService, mode: str, *, undo: bool = False) -> OnlineGame:
@@ -220,30 +236,108 @@ def test_a_game_that_cannot_be_finished_stops_no_other(games: GameService, damag
 
 
 @pytest.mark.parametrize(
-    ("rules", "said"),
-    [
-        ("", "name"),
-        ("nonsense", "nonsense"),
-        ("x" * 500, "at most 400 characters"),
-        ("a:size=0x0", "1 to 64"),
-        ("a:spawn=3:1", "3 is not a tile"),
-        ("a:b=c", "b=c"),
-        ("big:size=17x2", "size=17x2.*at most 16"),
-        ("a:spawn=2097152:1", "2097152.*at most 1048576"),
-        ("a:start=1x1152921504606846976:1", "1152921504606846976.*at most 1048576"),
-        ("a:start=1x2:1,spawn=edge:2097152", "2097152.*at most 1048576"),
-        ("a:target=2199023255552", "target=2199023255552.*at most 1099511627776"),
-        ("a:scoring=moves:1000001:-1", "points.*at most 1000000, not 1000001"),
-        ("a:scoring=moves:1:-1000001", "points.*at most 1000000, not -1000001"),
-        ("a:spawn=2:1e999999999", "1e999999999"),
-        ("a\0b:size=2x2", r"'a\\x00b'.*visible"),
-        ("\ud800:size=2x2", r"'\\ud800'.*visible"),
-        ("\u202eadmin:size=2x2", r"'\\u202eadmin'.*visible"),
-        ("x" * 41 + ":size=2x2", "too long.*at most 40"),
-        ("\u0441lassic:spawn=1024:1", "\u0441lassic.*ASCII: use unaccented letters"),
-        ("\uff43lassic:spawn=1024:1", "\uff43lassic.*ASCII: use unaccented letters"),
-    ],
+    ("error", "is_tried_again"),
+    [(StorageError("full", "full"), True), (StorageError("odd"), False), (KeyError(), False)],
 )
+def test_only_trouble_of_the_store_is_tried_again(
+    games: GameService, monkeypatch: pytest.MonkeyPatch, error: Exception, is_tried_again: bool
+) -> None:
+    """A game is reported with its error, or the type of an error without a text."""
+    game = finish(games, "ranked")
+    monkeypatch.setattr(games, "finish", Mock(side_effect=error))
+    assert games.finalize_orphans() == {game.id: str(error) or "KeyError()"}
+    assert (games.finalize_orphans() != {}) == is_tried_again
+
+
+def test_a_battle_is_played_between_its_start_and_end(
+    games: GameService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its start is included and its end is not; who leaves ends it at its start."""
+    monkeypatch.setattr(games_module, "utc_now", lambda: "5")
+    game = games.begin_game("ada", "classic", "casual")
+    (legal, *_), number = game.session.game.legal_directions(), 1
+    for window, reason in (
+        (("6", "9"), "early: the battle has not started: wait for the countdown"),
+        (("1", "5"), "over: time is up: the battle is over"),
+        (("5", "5"), "over: you have left this battle: your score stands"),
+    ):
+        game.window = window
+        with pytest.raises(ActionRejected) as refused:
+            game.move(number, legal)
+        assert f"{refused.value.reason}: {refused.value}" == reason
+        assert game.is_over == (window[1] == "5")
+    game.window = "5", "6"
+    assert (game.is_over, len(game.move(number, legal)), game.version) == (False, 1, 1)
+
+
+def test_a_programs_first_move_and_ignored_moves_take_no_time(games: GameService) -> None:
+    """Only moves that are made add to the thinking time."""
+    game = games.begin_game("ada", "classic", "casual")
+    game.info = replace(game.info, mode="bot")
+    for number, arrived, total in ((1, 9.0, 0), (2, 0.25, 250), (2, 0.5, 250), (3, 0.5, 750)):
+        game.clock.since = 0.0
+        game.move(number, game.session.game.legal_directions()[0], arrived)
+        assert game.think_ms == total
+    illegal = set(Direction) - set(game.session.game.legal_directions())
+    for direction in illegal:
+        game.move(4, direction, 9.0)
+    write(games, game)
+    assert (game.version, game.think_ms, games.load(game.id).think_ms) == (3, 750, 750)
+
+
+def test_only_a_game_that_is_over_is_finished(games: GameService) -> None:
+    """Others are stopped on request, and unknown games are ignored."""
+    game = games.begin_game("ada", "classic", "ranked")
+    game.move(1, game.session.game.legal_directions()[0])
+    write(games, game)
+    assert games.finish("0" * 16) is games.finish(game.id) is None
+    assert games.finish(game.id, is_stopped=True) == "ranked"
+    summary, _ = record_of(games, game.id) or (None, None)
+    assert summary
+    assert (summary.outcome, summary.plies, summary.think_ms) == ("ended", 1, None)
+    undone = finish(games, "casual")
+    drawn = undone.drawn()
+    undone.undo(undone.version + 1)
+    write(games, undone)
+    assert games.finish(undone.id, drawn) is None
+
+
+def test_rules_may_reach_their_limits(games: GameService, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The name, the size, the tiles, the target and the text have maximums."""
+    most = f"{'x' * 40}:size=16x2,spawn={MAX_TILE}:1,target={MAX_TARGET}"
+    full = str(checked_rules(most))
+    monkeypatch.setattr(games_module, "MAX_RULES_TEXT", len(full))
+    assert str(checked_rules(full)) == full
+    monkeypatch.setattr(games_module, "MAX_RULES_TEXT", len(full) - 1)
+    with pytest.raises(ActionRejected, match=f"too long: at most {len(full) - 1} characters"):
+        checked_rules(full)
+    with pytest.raises(
+        ActionRejected, match=f"in full are too long here: use at .* {len(full) - 1}"
+    ):
+        checked_rules(most)
+
+
+def test_a_guest_is_known_by_neither_name_nor_age() -> None:
+    """An account is known from the day after it was created; a guest never is."""
+    now = datetime.now(UTC).date()
+    days = [(now - timedelta(days=days)).isoformat() for days in (0, 1)]
+    known = [is_known(Account("a", name, None, 0, day)) for name in ("Ada", None) for day in days]
+    assert known == [False, True, False, False]
+    assert guest_name("abcdef") == "guest ABCD"
+
+
+STRANGE = [
+    *tomllib.loads(Path(__file__).with_name("strange_rules.toml").read_text())["rejected"],
+    *(
+        ("", "name"),
+        ("x" * 500, "at most 400 characters"),
+        ("x" * 41 + ":size=2x2", "long.*most 40"),
+    ),
+    ("\ud800:size=2x2", r"'\\ud800'.*visible"),
+]
+
+
+@pytest.mark.parametrize(("rules", "said"), STRANGE)
 def test_rules_of_strangers_are_checked(games: GameService, rules: str, said: str) -> None:
     """Invalid rules are rejected with the value and a remedy in one line."""
     with pytest.raises(ActionRejected, match=said) as refused:
@@ -312,6 +406,7 @@ def test_only_games_played_lately_are_live(
     games: GameService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A player's page lists games in progress that had a move in the last minutes."""
+    games.begin_game("ada", "classic", "casual")
     game = games.begin_game("ada", "classic", "casual")
     game.move(1, game.session.game.legal_directions()[0])
     write(games, game)
@@ -332,7 +427,28 @@ def test_a_game_has_an_end(games: GameService, monkeypatch: pytest.MonkeyPatch) 
             act()
     with pytest.raises(ActionRejected, match="3 actions"):
         game.play_hint(hint)
-    assert game.version == 3
+    assert (game.version, game.move(3, Direction.LEFT)) == (3, ())
+    with pytest.raises(ActionRejected, match="action 5 comes before action 4"):
+        game.move(5, Direction.LEFT)
+
+
+def test_a_hint_that_is_prepared_has_its_progress() -> None:
+    """The share is rounded to two decimals."""
+    message = compiling_message(SimpleNamespace(id="g"), "p", Compiling(1, 3, 1 / 3))
+    assert message == CompilingMessage("g", "p", 0.33, "The hint is getting ready, 33 %")
+
+
+@pytest.mark.parametrize(("kind", "reason"), [("full", "storage"), ("", "unsaved")])
+def test_an_unsaved_move_is_tried_again_after_two_seconds(kind: str, reason: str) -> None:
+    """Other rejections have no time to wait. The message does not show the store's path."""
+    known = "The server's disk is full", "The server cannot save or read this at the moment"
+    text = f"{known[not kind]}: the last move could not be saved and was undone."
+    refused = unsaved(StorageError("/var/games", kind))
+    assert rejection(refused, "move", None, 7) == RejectedMessage(
+        reason, text, "move", None, 2000, 7
+    )
+    refused.wait_s = 0
+    assert rejection(refused, "", None) == RejectedMessage(reason, text, "", None, UNSET, UNSET)
 
 
 async def test_the_writer_writes_in_order_and_all(games: GameService) -> None:
@@ -348,6 +464,44 @@ async def test_the_writer_writes_in_order_and_all(games: GameService) -> None:
     assert [each.id for each in heard] == [game.id for game in online]
     assert answers == [None] * 10
     assert all(games.store.games.find(game.id).revision == 1 for game in online)
+
+
+@pytest.mark.parametrize(
+    ("fault", "tried", "answers"),
+    [
+        (
+            ValueError(),
+            "abcde ab cde c de d e",
+            [None, "another process", None, "ValueError", None],
+        ),
+        (StorageError("full", "full"), "abcde", ["full"] * 5),
+    ],
+)
+async def test_only_the_change_at_fault_fails(
+    fault: Exception, tried: str, answers: list[str | None]
+) -> None:
+    """A batch is halved until the fault is alone, unless the store itself has failed."""
+    batches, heard, found = [], [], []
+
+    def tell(error: StorageError | None) -> None:
+        found.append(error and str(error).split(" changed")[0].removesuffix("()"))
+
+    def written(batch: list[GameChange]) -> set[str]:
+        batches.append("".join(change.id for change in batch))
+        if "d" in batches[-1]:
+            raise fault
+        return {"b"}
+
+    store = SimpleNamespace(changes=SimpleNamespace(write=written))
+    writer = GroupCommit(store, lambda batch: heard.append("".join(each.id for each in batch)))
+    for name in "abcde":
+        writer.submit(SimpleNamespace(id=name), tell)
+    assert writer.backlog == 5
+    await writer.close()
+    assert (" ".join(batches), found, writer.backlog) == (tried, answers, 0)
+    assert heard == ["".join(name for name, each in zip("abcde", answers, strict=True) if not each)]
+    with pytest.raises(StorageError, match="the server is shutting down"):
+        writer.submit(SimpleNamespace(id="f"), tell)
 
 
 async def test_the_writer_tells_of_failures(games: GameService) -> None:

@@ -6,7 +6,7 @@ import asyncio
 import json
 import re
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from py2048.app.storage import AccountError, Store
 from py2048.app.storage.schema import battles as rows
 from py2048.app.storage.schema import games
 from py2048.app.storage.values import Battle, utc_text
+from py2048.core.errors import StaleGameError
 from py2048.core.fairness import check_fair, commitment_of
 from py2048.server.app import Server
 from py2048.server.play import battles
@@ -192,6 +193,7 @@ async def test_whoever_leaves_keeps_the_score_so_far(file: str) -> None:
             assert battles.stage_of(found.battle) == "running"
             battles.leave(found.games, found.id, account)
         assert found.settle() == [(1, 1, score), (2, 2, 0), (3, 2, 0)]
+        assert [player.has_left for player in found.battle.players] == [True] * 3
 
 
 async def test_who_may_come_start_and_go(url: str) -> None:
@@ -210,9 +212,9 @@ async def test_who_may_come_start_and_go(url: str) -> None:
             battles.start(games, battle, "p1")
         for number in (0, 5, 9):
             battles.leave(games, battle, f"p{number}")
-        battles.start(games, battle, "p1")
-        again = battles.find(games, battle)
-        battles.start(games, battle, "p1")
+        path, again = battles.start(games, battle, "p1"), battles.find(games, battle)
+        assert path == f"/?game={again.players[0].game_id}"
+        assert battles.start(games, battle, "p1") == battles.path_of(battle)
         assert battles.find(games, battle) == again
         assert [each.seat for each in again.players] == [2, 3, 4, 5, 7, 8]
         with pytest.raises(AccountError, match="started"):
@@ -222,6 +224,8 @@ async def test_who_may_come_start_and_go(url: str) -> None:
         for rules, minutes in (("nonsense", "5"), ("classic", "4"), ("classic", "x")):
             with pytest.raises(ActionRejected):
                 battles.offer(games, "p0", rules, minutes)
+        with pytest.raises(ActionRejected, match=r"lasts 1, 3, 5, 10, 20 minutes, not '0{20}'$"):
+            battles.offer(games, "p0", "classic", "0" * 30)
         with pytest.raises(ActionRejected):
             battles.find(games, "nothing")
 
@@ -233,6 +237,7 @@ async def test_a_rematch_is_one_for_all(file: str) -> None:
         for account in found.ids:
             battles.leave(found.games, found.id, account)
         found.settle()
+        assert battles.battle_page(found.games, found.id, "eve")["verdict"] == "A draw."
         again = [battles.rematch(found.games, found.id, account) for account in found.ids]
         battle = battles.find(found.games, found.battle.rematch or "")
         assert again == [battles.path_of(battle.id)] * 2
@@ -246,10 +251,11 @@ async def test_a_rematch_is_one_for_all(file: str) -> None:
         assert another[0] == another[1] != again[0]
 
 
+@pytest.mark.parametrize("failures", [1, 4, 5])
 async def test_who_leaves_while_a_move_is_saved_has_left(
-    file: str, monkeypatch: pytest.MonkeyPatch
+    file: str, monkeypatch: pytest.MonkeyPatch, failures: int
 ) -> None:
-    """Leaving while a move is being saved ends the game with that move."""
+    """Leaving while a move is being saved ends the game with that move, in five attempts."""
     async with fight(file) as found:
         await found.start()
         finish, store = found.games.finish, found.games.store
@@ -259,12 +265,14 @@ async def test_who_leaves_while_a_move_is_saved_has_left(
 
         def interrupted(game_id: str, **more: bool) -> str | None:
             tries.append(game_id)
-            return None if len(tries) == 1 else finish(game_id, **more)
+            return None if len(tries) <= failures else finish(game_id, **more)
 
         monkeypatch.setattr(found.games, "finish", interrupted)
-        battles.leave(found.games, found.id, found.ids[0])
-        assert store.records.summary(game_id)
-        assert found.battle.players[0].has_left
+        with pytest.raises(StaleGameError, match="try") if failures == 5 else nullcontext():
+            battles.leave(found.games, found.id, found.ids[0])
+        assert tries == [game_id] * min(failures + 1, 5)
+        assert (store.records.summary(game_id) is None) == (failures == 5)
+        assert found.battle.players[0].has_left == (failures < 5)
 
 
 async def test_everybody_hears_how_it_goes(file: str) -> None:

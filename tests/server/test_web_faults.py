@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import os
 import queue
+import re
 import sqlite3
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from inside import Json, Visitor, running
@@ -17,7 +19,7 @@ from web_server import GENEROUS, Browser, Socket, serving
 
 from py2048.app.storage import GameChange
 from py2048.app.storage.accounts import Sessions
-from py2048.core.errors import StorageError
+from py2048.core.errors import RecordError, StorageError
 from py2048.server.play.games import GameService
 
 
@@ -100,6 +102,27 @@ async def test_maintenance_survives_what_it_meets(
         done = [await asyncio.to_thread(calls.get, timeout=30) for _ in range(4)]
     assert done == ["broken", "after it"] * 2
     assert "as nobody expected" in caplog.text
+
+
+@pytest.mark.parametrize("fault", [None, StorageError("full"), RecordError("odd")])
+async def test_the_end_of_a_game_is_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: Exception | None
+) -> None:
+    """A game is finished once, or its fault is counted."""
+    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}") as server:
+        rooms, player = server.backend.rooms, Visitor(server)
+        if fault:
+            monkeypatch.setattr(rooms.games, "finish", Mock(side_effect=fault))
+        await player.new("classic:size=2x2")
+        while player.state["outcome"] == "playing":
+            await player.move()
+        await rooms.wait_for_records(player.account.id)
+        text = rooms.metrics.text().decode()
+    counts = r"(?m)^py2048_(?:finished|storage_faults|unverified)_total (.*)"
+    found = dict(
+        zip((type(None), RecordError, StorageError), re.findall(counts, text), strict=True)
+    )
+    assert found == dict.fromkeys(found, "0.0") | {type(fault): "1.0"}
 
 
 async def test_autoplay_stops_when_a_move_cannot_be_saved(tmp_path: Path) -> None:

@@ -32,6 +32,7 @@ from py2048.courses.grading.session import (
 )
 from py2048.courses.grading.submissions import PreparedSubmission, Submission, Unreadable, prepare
 from py2048.courses.grading.tasks import (
+    WRONG_TYPE_ERRORS,
     Check,
     CheckFailed,
     Grading,
@@ -42,8 +43,6 @@ from py2048.courses.grading.tasks import (
 )
 from py2048.courses.grading.traps import boards_of, trap_of
 
-# Errors that a check's code raises if a value has the wrong type.
-WRONG_TYPE_ERRORS = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError)
 PATCHED = N_("# with correct versions of the other tasks' functions")
 
 

@@ -218,9 +218,9 @@ class SandboxConfig:
     trusted: bool = False
     seconds: float = SUBMISSION_S
     jobs: int = 1
-    live: set[Callable[[], None]] = field(default_factory=set, compare=False)
-    aborted: threading.Event = field(default_factory=threading.Event, compare=False)
-    turns: Turns = field(default_factory=Turns, compare=False)
+    live: set[Callable[[], None]] = field(default_factory=set)
+    aborted: threading.Event = field(default_factory=threading.Event)
+    turns: Turns = field(default_factory=Turns)
 
     @contextlib.contextmanager
     def pool(self) -> Iterator[ThreadPoolExecutor]:

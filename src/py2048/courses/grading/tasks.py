@@ -31,6 +31,9 @@ from py2048.courses import CALL_S
 MAX_SHOWN = 600
 """Maximum length of a value in a report, in characters."""
 
+# Errors that a check's code raises if a value has the wrong type.
+WRONG_TYPE_ERRORS = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError)
+
 Examples = Sequence["Example"] | Callable[[str], Iterable["Example"]]
 """Examples, or a function that generates examples from a seed."""
 
@@ -512,7 +515,7 @@ class Satisfies:
         """Return whether `holds` accepts the value. Values of the wrong type do not match."""
         try:
             return not isinstance(actual, Raised) and bool(self.holds(actual))
-        except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError):
+        except WRONG_TYPE_ERRORS:
             return False
 
     def __str__(self) -> str:

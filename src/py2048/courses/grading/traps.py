@@ -35,7 +35,7 @@ def boards_of(example: str, expected: str, actual: str) -> Boards | None:
     counts as a board with one row. The actual board may be missing.
     """
     before, target, result = map(_board_in, (example, expected, actual))
-    if target is None or any(tile & (tile - 1) or tile == 1 for row in target for tile in row):
+    if target is None or any(tile.bit_count() > 1 or tile == 1 for row in target for tile in row):
         return None
     if TILE_CALL.search(example):
         cells = {(int(r), int(c)): int(value) for r, c, value in TILE_CALL.findall(example)}
@@ -191,7 +191,7 @@ def _traps(
     if actual == tuple(zip(*right, strict=True)):
         yield N_("rows and columns are swapped")
     after = zip(*(lines(rows, direction) for rows in (before, right, actual)), strict=True)
-    if len(before) > 1 and all(there in {still, moved} for still, moved, there in after):
+    if all(there in {still, moved} for still, moved, there in after):
         yield N_("some lines stay as they are")
     if right == expected and _is_with_new(right, actual):
         yield N_("a new tile appears where none should")
