@@ -91,6 +91,12 @@ def slide(rows: Rows, direction: Direction, merging: Merging = Merging.ONCE) -> 
     return from_lines(tuple(s.line for s in slid), direction), sum(s.points for s in slid)
 
 
+def has_equal_neighbours(rows: Rows) -> bool:
+    """Return whether any two neighbouring cells are equal; if so, a full board has a legal move."""
+    along = (*rows, *zip(*rows, strict=True))
+    return any(one == other for line in along for one, other in pairwise(line))
+
+
 def symmetries(rows: Rows) -> Iterator[Rows]:
     """Yield `rows` in every rotation and reflection: 8 for a square board, otherwise 4."""
     flipped = tuple(row[::-1] for row in rows)
