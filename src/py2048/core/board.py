@@ -91,6 +91,14 @@ def slide(rows: Rows, direction: Direction, merging: Merging = Merging.ONCE) -> 
     return from_lines(tuple(s.line for s in slid), direction), sum(s.points for s in slid)
 
 
+def legal_directions(rows: Rows) -> tuple[Direction, ...]:
+    """Return the directions in which a slide changes `rows`.
+
+    The legal directions are the same under every merge rule.
+    """
+    return tuple(direction for direction in Direction if slide(rows, direction)[0] != rows)
+
+
 def has_equal_neighbours(rows: Rows) -> bool:
     """Return whether any two neighbouring cells are equal; if so, a full board has a legal move."""
     along = (*rows, *zip(*rows, strict=True))
