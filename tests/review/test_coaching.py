@@ -57,6 +57,20 @@ def test_equal_seeds_give_equal_reviews_on_one_thread_and_two():
     assert found[0] == found[1] != found[2]
 
 
+def test_reviews_have_the_same_figures_on_every_machine():
+    """The number of playouts is exact, and other figures differ at most in the last digit."""
+    _, review = review_of_random_keys()
+    games = [max(move.games.values()) for move in review.moves[:12]]
+    assert games == [42, 42, 106, 306, 42, 42, 106, 106, 42, 42, 106, 42]
+    (move,) = (move for move in review.moves if move.grade is Grade.INACCURACY)
+    assert (move.ply, move.best, move.luck, move.chances) == (74, Direction.LEFT, 0.0, {})
+    figures = move.values[move.best], move.next_values[move.best], move.loss, move.share, move.stake
+    assert figures == pytest.approx((0.930876, 0.705069, 0.059908, 0.015052, 0.003645), abs=2e-6)
+    assert [*move.errors.values()] == pytest.approx([0.019117, 0.019006, 0.0, 0.020348], abs=2e-6)
+    assert move.reason is not None and move.reason.kind is ReasonKind.TRAPPED
+    assert move.reason.numbers == {"played": 5.96, "best": 0.0, "per": 1, "tile": 2, "behind": 64}
+
+
 def test_every_move_is_reviewed_in_order_before_any_is_improved():
     """Later reviews of a move are based on more games, and the budget is not exceeded by much."""
     record = random_game(3, plies=40)

@@ -148,7 +148,7 @@ def test_wrong_fields_are_refused(changes, reason):
         ('{"format": "py2048 record", "version": 99}', "update py2048"),
         ('{"format": "py2048 record", "version": "1"}', "not a version"),
         ('{"format": "py2048 record", "version": 0}', "version 0 is not a version"),
-        (sample().to_json() + " ", "its layout differs"),
+        pytest.param(sample().to_json() + " ", "its layout differs", id="a blank more"),
         ('{"format": "py2048 record", "version": 1}', "checksum"),
         pytest.param("[" * 100_000, "not a record", id="deep"),
     ],
