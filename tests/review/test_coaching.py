@@ -67,7 +67,8 @@ def test_reviews_have_the_same_figures_on_every_machine():
     figures = move.values[move.best], move.next_values[move.best], move.loss, move.share, move.stake
     assert figures == pytest.approx((0.930876, 0.705069, 0.059908, 0.015052, 0.003645), abs=2e-6)
     assert [*move.errors.values()] == pytest.approx([0.019117, 0.019006, 0.0, 0.020348], abs=2e-6)
-    assert move.reason is not None and move.reason.kind is ReasonKind.TRAPPED
+    assert move.reason is not None
+    assert (move.reason.kind, move.reason.z) == (ReasonKind.TRAPPED, pytest.approx(20.27))
     assert move.reason.numbers == {"played": 5.96, "best": 0.0, "per": 1, "tile": 2, "behind": 64}
 
 
@@ -112,10 +113,11 @@ def test_a_quarter_of_the_positions_count_whatever_was_played():
 def test_a_review_extends_the_games_of_a_hint():
     """Games of equal numbers are equal, however they are divided into batches."""
     *_, (position, _turn) = legal_turns(random_game(3, plies=12))
-    judge = LevelJudge(CLASSIC, CASUAL, threads=1, budget=BUDGET)
+    judge = LevelJudge(CLASSIC, CASUAL, threads=1, budget=8 * BUDGET)
     hint, alone = judge.judge(position), Judgement(CLASSIC, CASUAL, position)
     *_, extended = judge.review([position])
     judge.play([alone], hint.games)
+    assert hint.games == 64
     assert (alone.sums == hint.sums).all()
     games = min(extended.games.values())
     judge.play([alone], games - hint.games)
