@@ -142,7 +142,7 @@ def checked_tile(value: object, what: str = "") -> int:
         what: Description of the tile; the error message begins with it.
 
     Raises:
-        RulesError: If the value is not a tile, or is larger than rules allow.
+        RulesError: If the value is not a tile or exceeds the limit for rules.
     """
     tile = whole_number(value)
     if tile is None or not is_tile(tile):

@@ -31,7 +31,7 @@ from py2048.players.search._expectimax_kernels import (
 from py2048.players.search.context import ARENA_SLOTS, SearchContext, SearchContexts
 
 PLY, FIRST, COUNT, DIRECTIONS, GOAL, NEXT, CORNER, SMALL, LARGE, PAIR = range(10)
-"""Items of a job, an array that describes a batch of playouts from one position.
+"""Indices into a job, which is an array that describes a batch of playouts from one position.
 
 `PLY` is the number of the move. `FIRST` is the number of the first playout, and `COUNT` the number
 of playouts. `DIRECTIONS` is a bit set of the directions to try. `GOAL` and `NEXT` are the next two
@@ -263,7 +263,7 @@ def make_playouts(parts: Parts) -> Kernel:
 
         Args:
             cells: Board before the moves as ranks, uint8 `[cells]`.
-            job: Description of the batch, int64 `[JOB]`, whose directions must all be legal.
+            job: The batch to play, int64 `[JOB]`. All of its directions must be legal.
             seed: Seed of the games.
             misjudgement: Maximum relative error of the player's move values.
             contexts: Search context of the calling thread, in an array of length 1.

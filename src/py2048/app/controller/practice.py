@@ -195,7 +195,7 @@ def puzzles(
     high: int = MAX_RATING,
     kind: ReasonKind | None = None,
 ) -> Drill:
-    """Yield an endless series of puzzles, which alternate with due mistakes from the notebook.
+    """Yield puzzles endlessly, alternating with mistakes from the notebook that are due.
 
     `PuzzleBook.next` selects puzzles with ratings close to the player's rating.
     """

@@ -164,7 +164,7 @@ def look() -> dict[str, Any]:
 
 
 def read(canvas: Widget, texts: list[list[str]], looks: list[list[str]]) -> list[str]:
-    """Store each square's text and appearance in `texts` and `looks`; return all its strings."""
+    """Read each square's text and appearance into `texts` and `looks`, and return all strings."""
     parts: list[list[list[object]]] = [[[] for _ in SIDE] for _ in SIDE]
     within = []
     for kind, coords, options in items(canvas):

@@ -313,7 +313,7 @@ class SubmissionSession:
         self._spent.clear()
 
     def refuse_endless(self) -> None:
-        """Stop calling functions that did not return, until the task or the patch changes."""
+        """Skip functions that hung, until the task or the patch changes."""
         self._spent[self.reference_patch] |= self.overran - {""}
 
     def start_check(

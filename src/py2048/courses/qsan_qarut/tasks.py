@@ -124,7 +124,7 @@ FULL_STAYS = tuple(
 
 
 def growth_code(rows: Rows, move: str) -> str:
-    """Return code that computes by how much a move increases the board's sum."""
+    """Return code that computes how much a move adds to the board's sum."""
     return f"{game_code(rows)}\ngame.stack({move!r})\nint(game.board.sum()) - {sum(map(sum, rows))}"
 
 

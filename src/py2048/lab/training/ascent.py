@@ -443,7 +443,7 @@ class Ascent:
             The planned band, with the overestimate as `level` and `slope`.
         """
         plan, band = self.plan, planned.untrained
-        # The boards must be rated by the base network, so remove this band and the bands before it.
+        # Remove this band and earlier bands, so that the base network rates the boards.
         if network.bands:
             network = replace(network, bands=network.bands.beyond(band))
         others = network.bands.bands if network.bands else ()

@@ -261,7 +261,7 @@ class CardTrainer(TrainerBase):
 
     @property
     def passed(self) -> float:
-        """Fraction of games that played beyond the end of the trained band."""
+        """Fraction of games that continued past the end of the trained band."""
         results = self._engine.get(self._state.results.sum(0))
         return float(results[kernels.PASSES] / max(results[kernels.FINISHED], 1))
 

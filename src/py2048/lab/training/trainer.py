@@ -384,7 +384,7 @@ class Trainer(TrainerBase):
 
     @property
     def passed(self) -> float:
-        """Fraction of games that played beyond the end of the trained band.
+        """Fraction of games that continued past the end of the trained band.
 
         Only games that started from saved boards count.
         """

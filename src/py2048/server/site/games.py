@@ -75,7 +75,7 @@ async def send_record(site: Site, request: UserRequest) -> Response:
 
 
 async def request_review(site: Site, request: UserRequest) -> Response:
-    """Request a review, possibly for a level, and redirect to the game's page."""
+    """Start a review, for a level if the form names one, and redirect to the game's page."""
     game, level = request.game, (await read_form(request)).get("level")
     await site.reviews.request(game, request.caller, level)
     return RedirectResponse(f"/game/{game}", 303)

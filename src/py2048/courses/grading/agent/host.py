@@ -325,7 +325,7 @@ class Agent:
         given = [entry.name for folder in self.config["support"] for entry in _scan(folder)]
         course_modules = [*self.config["libraries"], *(name.partition(".")[0] for name in given)]
         for name in course_modules if self.shadowed else ():
-            with suppress(Exception):  # The submission's own import reports the error.
+            with suppress(Exception):  # The submission's import raises it again.
                 __import__(name)
         self.modules = {name: _modules.pop(name, None) for name in self.shadowed}
         if self.shadowed:
