@@ -261,10 +261,12 @@ def test_a_game_that_ends_while_the_store_is_locked_becomes_a_record(data_folder
 def test_a_game_that_went_on_elsewhere_meanwhile_is_kept_beside_it(data_folder):
     """If two windows change a game, both versions are kept, even after the session leaves it."""
     with closing(open_session()) as one, closing(open_session()) as two:
-        two.start(seed=1)
-        move(two)
-        assert one.resume()
+        one.start(seed=1)
+        move(one)
+        one.flush()
+        assert two.resume()
         two.undo()
+        two.flush()
         with locked(data_folder):
             one.move(one.game.legal_directions()[0], 0)
             both = {(each.game.board, each.record().times) for each in (one, two)}
@@ -323,6 +325,29 @@ def test_a_failed_write_takes_over_no_turns_of_another_window(monkeypatch):
         while not session.game.is_over:
             move(session)
         assert session.career() == Career()  # the game that ended is none of the other games
+
+
+def test_a_game_that_goes_on_elsewhere_while_it_ends_is_kept_beside_its_record(monkeypatch):
+    """The ended game becomes a record, and the other window's version stays in progress."""
+    store = open_store()
+    finish = store.records.finish
+
+    def late(id_: str, *args: object, **facts: object) -> None:
+        monkeypatch.setattr(store.records, "finish", finish)
+        elsewhere = TrackedGame.from_saved(store.games.find(id_))
+        elsewhere.undo()
+        assert not store.changes.write([elsewhere.take_change()])
+        finish(id_, *args, **facts)
+
+    monkeypatch.setattr(store.records, "finish", late)
+    with closing(Session(StoreAutosave(store))) as session:
+        session.start(get_rules("2x4"), seed=1)
+        while not session.game.is_over:
+            move(session)
+        until(lambda: not session.unsaved)
+        assert [game.score for game in session.finished()] == [session.game.score]
+        count = session.game.turn_count  # the ended game stays until it can no longer be undone
+        assert sorted(saved.position for saved in store.games.select()) == [count - 1, count]
 
 
 def test_a_record_of_thousands_of_turns_is_one_change(monkeypatch):
