@@ -191,6 +191,7 @@ def test_invalid_marks_are_rejected(term, desk, item, marks, message):
     answer = save(desk, "1003", seen(page), **{f"item:{item}": marks})
     assert answer.status_code == 409
     assert message in unescape(answer.text)
+    assert "manual.csv, row" not in answer.text  # where the marks would be
     assert (term / "manual.csv").read_bytes() == was
 
 
