@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -49,6 +49,13 @@ def add_game(store: Store, seed: int = 1, *, mode: str = "ranked", day: str | No
     with store.write() as connection:
         connection.execute(sa.insert(rounds), row)
     return add_record(store, game_id, owner=owner, **(found | facts))
+
+
+async def until(condition: Callable[[], object]) -> None:
+    """Wait until a condition is true."""
+    async with asyncio.timeout(60):
+        while not condition():
+            await asyncio.sleep(0.01)
 
 
 @asynccontextmanager

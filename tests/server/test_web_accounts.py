@@ -11,23 +11,22 @@ from pathlib import Path
 import pytest
 from itsdangerous import TimestampSigner
 from starlette.exceptions import HTTPException
-from web_server import GENEROUS, Browser, Socket, WebServer, elsewhere, serving
+from web_server import (
+    GENEROUS,
+    PASSWORD,
+    Browser,
+    Socket,
+    WebServer,
+    claimed,
+    elsewhere,
+    serving,
+)
 from websockets.asyncio.client import connect
 
 from py2048.core.language import use_language
 from py2048.server.settings import find_key
 from py2048.server.site.accounts import CODES, check_password, checked_name, code_hash, new_codes
 from py2048.server.site.auth import Cookies, browser_name
-
-PASSWORD = "correct horse battery"
-
-
-def claimed(server: WebServer, name: str, password: str = PASSWORD) -> Browser:
-    """Return a browser whose guest has claimed a name."""
-    browser = Browser(server, address=elsewhere())
-    answer = browser.form("/account/claim", name=name, password=password)
-    assert answer.status == 200, answer.text
-    return browser
 
 
 def test_a_guest_takes_a_name(web_server: WebServer) -> None:

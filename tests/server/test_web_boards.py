@@ -9,20 +9,12 @@ from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from web_server import GENEROUS, Answer, Browser, WebServer, elsewhere, serving
+from web_server import GENEROUS, Answer, Browser, WebServer, claimed, serving
 
 from py2048 import Record
 from py2048.app.storage.records import season_of
 
-PASSWORD = "correct horse battery"
 RULES = "2x4"
-
-
-async def named(server: WebServer, name: str) -> Browser:
-    browser = Browser(server, address=elsewhere())
-    answer = await asyncio.to_thread(browser.form, "/account/claim", name=name, password=PASSWORD)
-    assert answer.status == 200, answer.text
-    return browser
 
 
 async def record_of(browser: Browser, game: str) -> Answer:
@@ -43,7 +35,7 @@ def scores(browser: Browser, board: str, rules: str = RULES) -> dict[str, int]:
 
 async def test_a_ranked_game_counts_once_it_is_over(web_server: WebServer) -> None:
     """A ranked game counts on its leaderboard only once it is over."""
-    browser = await named(web_server, "Ranked player")
+    browser = claimed(web_server, "Ranked player")
     async with browser.socket() as socket:
         game = (await socket.new(RULES, "ranked"))["game"]
         await socket.move()
@@ -65,7 +57,7 @@ async def test_a_ranked_game_counts_once_it_is_over(web_server: WebServer) -> No
 
 async def test_a_daily_game_counts_for_its_day(web_server: WebServer) -> None:
     """A daily game is verified, sealed until its day is over, and listed for older accounts."""
-    browser = await named(web_server, "Daily player")
+    browser = claimed(web_server, "Daily player")
     async with browser.socket() as socket:
         game = (await socket.new(mode="daily"))["game"]
         over = await socket.play_out()
@@ -95,7 +87,7 @@ async def test_a_daily_game_counts_for_its_day(web_server: WebServer) -> None:
 
 async def test_who_looks_at_the_ranks_finds_an_own_place(web_server: WebServer) -> None:
     """A user's own row is highlighted, below the boards of the first three."""
-    browser = await named(web_server, "Own player")
+    browser = claimed(web_server, "Own player")
     address = "/leaderboards?rules=3x3"
     async with browser.socket() as socket:
         game = (await socket.new("3x3", "ranked"))["game"]
@@ -130,7 +122,7 @@ async def test_a_day_says_how_all_did(tmp_path: Path) -> None:
 
 async def test_a_games_page_is_permanent(web_server: WebServer) -> None:
     """A game's page exists during and after the game; the secret is shown only afterwards."""
-    browser = await named(web_server, "Permanent")
+    browser = claimed(web_server, "Permanent")
     async with browser.socket() as socket:
         state = await socket.new(RULES, "ranked")
         await socket.move()
@@ -152,7 +144,7 @@ async def test_a_games_page_is_permanent(web_server: WebServer) -> None:
 
 async def test_live_games_are_listed(web_server: WebServer) -> None:
     """Games in progress are listed with their boards, even after their players have left."""
-    browser = await named(web_server, "Live player")
+    browser = claimed(web_server, "Live player")
     async with browser.socket() as socket:
         game = (await socket.new())["game"]
         await socket.move()

@@ -23,7 +23,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inside import Visitor, running
 from tests.processes import until
-from web_server import GENEROUS, Browser, WebServer, elsewhere, serving
+from web_server import GENEROUS, Browser, WebServer, claimed, serving
 
 from py2048 import Direction
 from py2048.app.storage import Account, open_store
@@ -50,8 +50,7 @@ def token_on(page: str) -> str:
 
 def token_for(server: WebServer, name: str) -> tuple[Browser, str]:
     """Return a person's browser and the token of a new program."""
-    person = Browser(server, address=elsewhere())
-    person.form("/account/claim", name=f"Owner of {name}", password="correct horse battery")
+    person = claimed(server, f"Owner of {name}")
     return person, token_on(person.form("/account/bot", name=name).text)
 
 

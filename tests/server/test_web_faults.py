@@ -20,6 +20,7 @@ from web_server import GENEROUS, Browser, Socket, serving
 from py2048.app.storage import GameChange
 from py2048.app.storage.accounts import Sessions
 from py2048.core.errors import RecordError, StorageError
+from py2048.server.app import Server
 from py2048.server.play.games import GameService
 
 
@@ -47,43 +48,42 @@ async def test_a_store_held_by_another_program_is_told_to_the_player(tmp_path: P
 
 @pytest.mark.parametrize(("moves", "is_told"), [(1, False), (1, True), (2, False)])
 async def test_a_move_whose_acknowledgement_is_lost_is_made_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moves: int, is_told: bool
+    server: Server, monkeypatch: pytest.MonkeyPatch, moves: int, is_told: bool
 ) -> None:
     """A saved move is acknowledged even if its first acknowledgement was lost."""
-    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}") as server:
-        player = Visitor(server)
-        game = (await player.new())["game"]
-        changes = server.backend.rooms.games.store.changes
-        write = changes.write
+    player = Visitor(server)
+    game = (await player.new())["game"]
+    changes = server.backend.rooms.games.store.changes
+    write = changes.write
 
-        def lose(batch: Sequence[GameChange]) -> None:
-            monkeypatch.setattr(changes, "write", write)
-            write(batch)
-            raise StorageError("the connection was closed", "unreachable")
+    def lose(batch: Sequence[GameChange]) -> None:
+        monkeypatch.setattr(changes, "write", write)
+        write(batch)
+        raise StorageError("the connection was closed", "unreachable")
 
-        def stay_away(_: str) -> None:
-            monkeypatch.undo()
-            raise StorageError("the connection was closed", "unreachable")
+    def stay_away(_: str) -> None:
+        monkeypatch.undo()
+        raise StorageError("the connection was closed", "unreachable")
 
-        if is_told:  # the game cannot be read again at once
-            monkeypatch.setattr(server.backend.rooms.games, "load", stay_away)
-        monkeypatch.setattr(changes, "write", lose)
-        room, client = server.backend.rooms.open[game], player.connection
-        for number in range(1, moves + 1):
-            direction = room.game.session.game.legal_directions()[0]
-            room.broadcast(room.game.move(number, direction), client)
+    if is_told:  # the game cannot be read again at once
+        monkeypatch.setattr(server.backend.rooms.games, "load", stay_away)
+    monkeypatch.setattr(changes, "write", lose)
+    room, client = server.backend.rooms.open[game], player.connection
+    for number in range(1, moves + 1):
+        direction = room.game.session.game.legal_directions()[0]
+        room.broadcast(room.game.move(number, direction), client)
+    answer = await player.receive()
+    if is_told:
+        assert (answer["reason"], answer["state"]) == ("storage", None)
         answer = await player.receive()
-        if is_told:
-            assert (answer["reason"], answer["state"]) == ("storage", None)
-            answer = await player.receive()
-        saved = server.backend.rooms.games.store.games.find(game)
-        assert saved is not None
-        assert saved.revision == player.state["version"] == 1
-        if moves == 1:
-            assert (answer["type"], (await player.receive())["type"]) == ("events", "state")
-        else:
-            assert (answer["type"], answer["reason"]) == ("refused", "storage")
-        assert (await player.move())["version"] == 2
+    saved = server.backend.rooms.games.store.games.find(game)
+    assert saved is not None
+    assert saved.revision == player.state["version"] == 1
+    if moves == 1:
+        assert (answer["type"], (await player.receive())["type"]) == ("events", "state")
+    else:
+        assert (answer["type"], answer["reason"]) == ("refused", "storage")
+    assert (await player.move())["version"] == 2
 
 
 async def test_maintenance_survives_what_it_meets(

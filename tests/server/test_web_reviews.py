@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -15,9 +14,9 @@ import msgspec
 import pytest
 import sqlalchemy as sa
 import stand_in_review
-from inside import Visitor, add_game, running
+from inside import Visitor, add_game, running, until
 from store_games import add_record
-from web_server import Browser, Json, WebServer
+from web_server import Browser, Json
 
 from py2048 import Record
 from py2048.app.storage import Store, open_store
@@ -60,12 +59,6 @@ async def ask(server: Server, game: str, account: str, address: str = "::1") -> 
     """Request a review of a game and return the game."""
     await server.reviews.request(game, Caller(address, account))
     return game
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(60):
-        while not condition():
-            await asyncio.sleep(0.05)
 
 
 def is_settled(store: Store, *games: str) -> bool:
@@ -241,12 +234,6 @@ def test_a_stored_review_is_worded_when_it_is_read(store: Store) -> None:
 
 
 # Who gets which
-
-
-@pytest.fixture
-def store(web_server: WebServer) -> Iterator[Store]:
-    with open_store(web_server.home / "py2048.sqlite3") as opened:
-        yield opened
 
 
 def asked(browser: Browser, game: str) -> list[tuple[int, str | None]]:
