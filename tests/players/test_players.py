@@ -383,10 +383,3 @@ def test_random_games_rate_directions():
     first = make_player("montecarlo:games=2000,seed=3")
     assert first.rate(game) == make_player(first.name).rate(game)
     assert all(800 < points < 1500 for points in first.rate(game).values())
-
-
-@pytest.mark.parametrize("spec", ["montecarlo:games=8,seed=1", "perfect"])
-def test_points_to_come_leave_out_the_sum_of_the_board(spec):
-    """If the score is the board's sum, the current sum is not counted as points to come."""
-    game = Game(get_rules("qsan_qarut:size=1x2,start=1,spawn=2:1"), board="2 2")
-    assert make_player(spec).rate(game) == {Direction.LEFT: 2.0, Direction.RIGHT: 2.0}

@@ -11,16 +11,7 @@ from pathlib import Path
 import pytest
 from itsdangerous import TimestampSigner
 from starlette.exceptions import HTTPException
-from web_server import (
-    GENEROUS,
-    PASSWORD,
-    Browser,
-    Socket,
-    WebServer,
-    claimed,
-    elsewhere,
-    serving,
-)
+from web_server import GENEROUS, PASSWORD, Browser, Socket, WebServer, claimed, elsewhere, serving
 from websockets.asyncio.client import connect
 
 from py2048.core.language import use_language

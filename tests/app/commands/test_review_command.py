@@ -93,12 +93,10 @@ def test_errors_are_one_line(good, tmp_path, capsys, cli):
     """Invalid files are named, and the others are still reviewed."""
     damaged = tmp_path / "damaged.2048.json"
     damaged.write_text(good.read_text(encoding="utf-8").replace('"turns": "', '"turns": "U'))
-    classic = saved(tmp_path / "classic.json", "classic:size=2x5", "random:seed=1")
     cases = {
         (str(damaged),): "damaged.2048.json: the record was changed",
         (str(tmp_path / "none.json"),): "No such file",
         (str(good), "--judge", "gredy"): "did you mean 'greedy'?",
-        (str(classic), "--judge", "perfect"): "perfect needs a file for classic on 2x5",
         (str(good), "--output", str(tmp_path / "no" / "page.html")): "cannot write",
     }
     for words, reason in cases.items():
