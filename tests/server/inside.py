@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 import msgspec
 import sqlalchemy as sa
 from store_games import add_record
-from web_server import SERVER_MESSAGES
+from web_server import SERVER_MESSAGES, Browser
 
 from py2048.app.storage import Account, RecordSummary, Store
 from py2048.app.storage.schema import rounds
@@ -56,6 +56,11 @@ async def until(condition: Callable[[], object]) -> None:
     async with asyncio.timeout(60):
         while not condition():
             await asyncio.sleep(0.01)
+
+
+async def until_shown(browser: Browser, path: str, text: str) -> None:
+    """Wait until a page contains a text; a list may be a second old."""
+    await until(lambda: text in browser.get(path).text)
 
 
 @asynccontextmanager

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from inside import until_shown
 from itsdangerous import TimestampSigner
 from starlette.exceptions import HTTPException
 from web_server import GENEROUS, PASSWORD, Browser, Socket, WebServer, claimed, elsewhere, serving
@@ -406,8 +407,7 @@ async def test_a_deleted_account_is_gone(web_server: WebServer) -> None:
     async with browser.socket() as socket:
         game = (await socket.new("2x4", "ranked"))["game"]
         await socket.play_out()
-        while "Ephemeral" not in browser.get("/leaderboards?rules=2x4").text:
-            await asyncio.sleep(0.05)  # it is verified, and a list may be a second old
+        await until_shown(browser, "/leaderboards?rules=2x4", "Ephemeral")
         assert browser.form("/account/delete", password="wrong wrong").status == 403
         assert browser.form("/account/delete", password=PASSWORD).status == 303
         assert await socket.closed() == 1008

@@ -14,7 +14,7 @@ from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
-from inside import Json, Visitor, running
+from inside import Json, Visitor, running, until
 from web_server import GENEROUS, Browser, Socket, serving
 
 from py2048.app.storage import GameChange
@@ -170,14 +170,6 @@ async def until_refused(socket: Socket) -> Json:
     raise AssertionError("the store has room without end")
 
 
-async def until_ready(browser: Browser) -> None:
-    for _ in range(150):
-        if (await asyncio.to_thread(browser.get, "/readyz")).status == 200:
-            return
-        await asyncio.sleep(0.1)
-    raise AssertionError("the server does not recover")
-
-
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a small file system")
 async def test_a_full_disk_is_told_to_players_pages_programs_and_operators(tmp_path: Path) -> None:
     """A full disk is reported everywhere without paths, and freeing space is enough to recover."""
@@ -211,7 +203,7 @@ async def test_a_full_disk_is_told_to_players_pages_programs_and_operators(tmp_p
             assert not any(str(folder) in answer.text for answer in answers)
             assert browser.get("/leaderboards").status == 200  # reading needs no room
             (folder / "ballast").unlink()
-            await until_ready(browser)
+            await until(lambda: browser.get("/readyz").status == 200)
             socket.state |= refused["state"]
             assert (await socket.move())["version"] == refused["state"]["version"] + 1
             assert program.post(f"/api/games/{game['game']}/moves", move).json()["version"] == 1
