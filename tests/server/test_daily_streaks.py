@@ -65,7 +65,6 @@ def test_a_game_belongs_to_the_day_it_was_dealt_for(games: GameService) -> None:
     found = daily_page(games, str(today), "ada", today, Markup())
     assert found["streak"] == Streak(3, 3)
     shown = player_page(games, "Ada")
-    assert shown
     assert shown["streak"] == Streak(3, 3)
     assert daily_page(games, str(today), "bob", today, Markup())["streak"] == Streak()
 

@@ -32,7 +32,6 @@ def aged(browser: Browser, days: int, monkeypatch: pytest.MonkeyPatch) -> Browse
     """Return a browser with the same cookie, signed that many days ago."""
     cookies = Cookies(find_key(browser.server.home), secure=False)
     found = cookies.read(browser.cookie)
-    assert found
     with monkeypatch.context() as patch:
         now = int(time.time())
         patch.setattr(TimestampSigner, "get_timestamp", lambda _: now - days * 86400)
@@ -50,7 +49,6 @@ def test_a_cookie_in_use_never_ends(
     assert "Set-Cookie" not in aged(browser, 29, monkeypatch).get("/").headers
     old = aged(browser, 399, monkeypatch)
     heading = re.search("<h1>.*</h1>", browser.get("/account").text)
-    assert heading
     before, page = old.cookie, old.get("/account")
     assert heading[0] in page.text
     assert "Max-Age" in page.headers["Set-Cookie"]

@@ -77,7 +77,6 @@ async def test_a_move_whose_acknowledgement_is_lost_is_made_once(
         assert (answer["reason"], answer["state"]) == ("storage", None)
         answer = await player.receive()
     saved = server.backend.rooms.games.store.games.find(game)
-    assert saved is not None
     assert saved.revision == player.state["version"] == 1
     if moves == 1:
         assert (answer["type"], (await player.receive())["type"]) == ("events", "state")

@@ -113,7 +113,6 @@ async def test_a_game_that_can_still_be_undone_is_reviewed_and_shared(tmp_path: 
         assert result_of(games.store, game, account).accuracy == "50 %"
         assert today_panel(games, account, get_rules("2x2"), TODAY)["played"] == 1
         card = card_of(games, game)
-        assert card
         assert card.score == player.state["score"]
         await player.ask("undo", number=player.state["version"] + 1)
         assert reviews.figures(games.store.reviews.find(game))[0] == "none"

@@ -136,8 +136,6 @@ def test_bands_are_saved_and_loaded_again(packed: bool, tmp_path: Path) -> None:
     else:
         save(NETWORK, path)
     again = load(path)
-    assert again.bands is not None
-    assert NETWORK.bands is not None
     assert np.array_equal(again.weights, NETWORK.weights)
     assert np.array_equal(again.bands.unpacked, NETWORK.bands.table)
     assert replace(again.bands, table=NETWORK.bands.table) == NETWORK.bands
@@ -149,7 +147,6 @@ def lazily_loaded(folder: Path, depth: int) -> tuple[Searcher, LazyTable]:
     """Load the network from a file; return a searcher and its bands' table."""
     save_packed(NETWORK, folder / "network.npz", step=0.5)
     loaded = load(folder / "network.npz")
-    assert loaded.bands is not None
     assert loaded.bands.lazy is not None
     return Searcher(loaded.rules, loaded, SearchLimits(depth)), loaded.bands.lazy
 
@@ -224,7 +221,6 @@ def test_a_damaged_band_is_noticed(tmp_path: Path, cli: CommandLine) -> None:
 
 def test_a_band_is_added_or_replaced() -> None:
     """Adding or replacing a band leaves the others unchanged."""
-    assert NETWORK.bands is not None
     old = NETWORK.bands.table.reshape(3, -1)
     for band, before in ((Band(64, 100), [0, None, 1, 2]), (Band(64, 110, 7.0), [0, None, 2])):
         ones = np.ones(LAYOUT.size, np.int16)
@@ -236,7 +232,6 @@ def test_a_band_is_added_or_replaced() -> None:
 
 def test_bands_beyond_one_are_those_without_it_and_what_is_before_it() -> None:
     """`beyond` drops a band and earlier ones of its tile."""
-    assert NETWORK.bands is not None
     old = NETWORK.bands.table.reshape(3, -1)
     for band, left in (
         (Band(64, 80), [0, 1, 2]),
@@ -245,7 +240,6 @@ def test_bands_beyond_one_are_those_without_it_and_what_is_before_it() -> None:
         (Band(128, 140), [0, 1]),
     ):
         bands = NETWORK.bands.beyond(band)
-        assert bands is not None
         assert bands.bands == tuple(LATE[at] for at in left)
         assert np.array_equal(bands.table.reshape(len(left), -1), old[left])
     assert Bands(LAYOUT, LATE[:1], old[0], 2.0).beyond(LATE[0]) is None

@@ -256,7 +256,6 @@ def test_shipped_weights_get_a_later_stage(tmp_path: Path, cli: CommandLine) -> 
     later = ["--set", "stages=[64]", "--set", "learning_rate=0.1"]
     cli(*words, "--rules", "3x3", *later)
     network, shipped = load(tmp_path / "a" / "weights.npz"), shipped_network(get_rules("3x3"))
-    assert shipped is not None
     assert network.layout == replace(shipped.layout, stages=(64,))
     assert network.history[:-1] == shipped.history
     first, second = network.weights.reshape(2, -1)
@@ -345,7 +344,6 @@ def test_one_process_trains_in_a_folder(tmp_path: Path, cli: CommandLine) -> Non
             [sys.executable, "-c", code, str(place)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
         with holder:
-            assert holder.stdout is not None
             holder.stdout.readline()
             assert f"another process trains in {place}" in cli.error(*words)
             holder.kill()
