@@ -20,6 +20,7 @@ from py2048.core.language import set_language
 
 if TYPE_CHECKING:
     from tests.app.storage.postgresql_server import PostgresqlServer
+    from tests.command_line import CommandLine
 
 # Compiling dominates a first run and is three times as fast with fewer optimisations. A slow
 # conformance test uses full optimisation.
@@ -68,6 +69,14 @@ def fresh_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
     can be reproduced.
     """
     monkeypatch.setattr("py2048.core.rng.urandom", random.randbytes)
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str]) -> CommandLine:
+    """Runs ``py2048`` in this process and returns what it prints."""
+    from tests.command_line import CommandLine
+
+    return CommandLine(capsys)
 
 
 @pytest.hookimpl(wrapper=True)

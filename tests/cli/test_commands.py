@@ -41,37 +41,30 @@ def record(tmp_path: Path) -> Path:
     return path
 
 
-def test_rules_lists_every_preset_and_explains_one(capsys):
+def test_rules_lists_every_preset_and_explains_one(cli):
     """Each preset has a line, and --json has its details."""
-    assert main(["rules"]) == 0
-    lines = capsys.readouterr().out.splitlines()
+    lines = cli("rules").splitlines()
     assert [line.split()[0] for line in lines] == [rules.name for rules in list_rules()]
-    assert main(["rules", "cits1401"]) == 0
-    assert str(get_rules("cits1401")) in capsys.readouterr().out
-    assert main(["rules", "--json"]) == 0
-    data = json.loads(capsys.readouterr().out)
+    assert str(get_rules("cits1401")) in cli("rules", "cits1401")
+    data = cli.json("rules", "--json")
     assert [each["rules"] for each in data] == [str(rules) for rules in list_rules()]
 
 
-def test_players_lists_every_player(capsys):
+def test_players_lists_every_player(cli):
     """Each player is listed with its options."""
-    assert main(["players"]) == 0
-    out = capsys.readouterr().out
+    out = cli("players")
     assert [line.split()[0] for line in out.splitlines()] == list(list_players())
     assert "depth: int" in out
-    assert main(["players", "--json"]) == 0
-    assert [p["name"] for p in json.loads(capsys.readouterr().out)] == list(list_players())
+    assert [p["name"] for p in cli.json("players", "--json")] == list(list_players())
 
 
-def test_hint_names_the_best_direction_and_the_worth_of_each(monkeypatch, capsys):
+def test_hint_names_the_best_direction_and_the_worth_of_each(monkeypatch, cli):
     """A board is read from an argument or from stdin, and the hint printed as text or JSON."""
-    assert main(["hint", "2 2 . . / . . . . / . . . . / . . . .", "--player", "greedy"]) == 0
-    out = capsys.readouterr().out
+    out = cli("hint", "2 2 . . / . . . . / . . . . / . . . .", "--player", "greedy")
     assert out.split()[0] == "left"
     assert len(out.splitlines()) == 4
     monkeypatch.setattr("sys.stdin", StringIO("2 2 4\n. . .\n"))
-    assert main(["hint", "-", "--json", "-p", "greedy"]) == 0
-    answer = json.loads(capsys.readouterr().out)
+    answer = cli.json("hint", "-", "--json", "-p", "greedy")
     assert answer["direction"] == "left"
     assert set(answer["values"]) == {"left", "right", "down"}
     assert (answer["unit"], answer["policy"], answer["chance"]) == ("rating", None, None)
@@ -89,20 +82,18 @@ def test_hint_says_what_comes_where_that_is_known(capsys):
     assert text.endswith(f" {tile} was made in {made:,} of {games:,} games.\n")
 
 
-def test_what_rounds_to_no_loss_is_none(capsys):
+def test_what_rounds_to_no_loss_is_none(cli):
     """Values that differ only in the last bits print no loss."""
-    words = ["hint", "2 2 . . / . . . . / . . . . / . . . ."]
-    assert main([*words, "--rules", "classic:target=4,end=target", "--level", "perfect"]) == 0
-    assert sorted(capsys.readouterr().out.split()[1:]) == ["down", "left", "right"]
+    words = ["hint", "2 2 . . / . . . . / . . . . / . . . .", "--level", "perfect"]
+    out = cli(*words, "--rules", "classic:target=4,end=target")
+    assert sorted(out.split()[1:]) == ["down", "left", "right"]
 
 
-def test_watch_prints_a_game_that_its_seed_reproduces(capsys):
+def test_watch_prints_a_game_that_its_seed_reproduces(cli):
     """Each move is a line, the result comes last, and a seed reproduces the game."""
     words = ["watch", "--player", "greedy", "--rules", "3x3", "--seed", "4"]
-    assert main(words) == 0
-    out = capsys.readouterr().out
-    assert main([*words, "--json"]) == 0
-    (result,) = json.loads(capsys.readouterr().out)
+    out = cli(*words)
+    (result,) = cli.json(*words, "--json")
     assert (result["seed"], result["player"]) == (4, "greedy")
     assert f"score {result['score']}, largest tile {result['max_tile']}" in out
     moves = [line for line in out.splitlines() if re.match("(Up|Down|Left|Right):", line)]
@@ -110,11 +101,10 @@ def test_watch_prints_a_game_that_its_seed_reproduces(capsys):
     assert out.count("Game over") == 1
 
 
-def test_watch_plays_several_games(capsys):
+def test_watch_plays_several_games(cli):
     """Each game has its own seed; --quiet prints only results, and --moves stops early."""
     words = ["watch", "-p", "random", "--games", "3", "--moves", "4", "--seed", "1", "-q"]
-    assert main(words) == 0
-    lines = [line for line in capsys.readouterr().out.splitlines() if "seed" in line]
+    lines = [line for line in cli(*words).splitlines() if "seed" in line]
     assert len({line.split("seed")[1] for line in lines}) == 3
     assert all("4 moves" in line for line in lines)
 
@@ -125,16 +115,14 @@ def test_a_reader_may_exit_early():
     assert (status, len(output.splitlines())) == (0, 3)
 
 
-def test_replay_shows_every_turn(record, capsys):
+def test_replay_shows_every_turn(record, cli):
     """Replay prints any range of turns, as sentences with boards or as JSON."""
-    assert main(["replay", str(record)]) == 0
-    out = capsys.readouterr().out
+    out = cli("replay", str(record))
     assert out.startswith("ist: turn 0 of 12, score 0")
     assert str(list(Record.load(record).replay())[-1][0]) in out
-    assert main(["replay", str(record), "--from", "3", "--to", "5", "--no-boards"]) == 0
-    assert [line[:2] for line in capsys.readouterr().out.splitlines()[-2:]] == ["4.", "5."]
-    assert main(["replay", str(record), "--json"]) == 0
-    positions = json.loads(capsys.readouterr().out)
+    part = cli("replay", str(record), "--from", "3", "--to", "5", "--no-boards")
+    assert [line[:2] for line in part.splitlines()[-2:]] == ["4.", "5."]
+    positions = cli.json("replay", str(record), "--json")
     assert [p["turn"] for p in positions] == list(range(13))
     assert positions[-1]["score"] == Record.load(record).score
 
@@ -143,7 +131,6 @@ def test_the_readmes_animation_is_of_a_verified_record(tmp_path, capsys):
     """The documented command creates the animation, with one frame per position."""
     page = (ROOT / "docs/reference/command.md").read_text(encoding="utf-8")
     found = re.search(r"`py2048 (replay (\S+hero\S+) .* --output) hero.gif`", page)
-    assert found
     made = tmp_path / "hero.gif"
     words = [str(ROOT / word) if "/" in word else word for word in found[1].split()]
     assert main(["verify", str(ROOT / found[2])]) == main([*words, str(made)]) == 0
@@ -157,10 +144,9 @@ def test_the_readmes_animation_is_of_a_verified_record(tmp_path, capsys):
             assert ImageStat.Stat(apart).mean[0] < 1
 
 
-def test_verify_says_what_it_checked(record, capsys):
+def test_verify_says_what_it_checked(record, capsys, cli):
     """A valid record prints a line on stdout, also beside an invalid one."""
-    assert main(["verify", str(record)]) == 0
-    assert f"{record}: verified, ist" in capsys.readouterr().out
+    assert f"{record}: verified, ist" in cli("verify", str(record))
     bad = record.with_name("bad.json")
     bad.write_text(record.read_text().replace("Ada", "Bob"))
     assert main(["verify", str(bad), str(record)]) == 2
@@ -169,8 +155,8 @@ def test_verify_says_what_it_checked(record, capsys):
     assert captured.err.strip() == (
         f"py2048: {bad}: the record was changed after it was written: its checksum is wrong"
     )
-    assert main(["verify", "--json", str(bad), str(record)]) == 2
-    assert [r["ok"] for r in json.loads(capsys.readouterr().out)] == [False, True]
+    found = cli.json("verify", "--json", str(bad), str(record), status=2)
+    assert [each["ok"] for each in found] == [False, True]
 
 
 def test_an_empty_secret_verifies_nothing(record, capsys):
@@ -183,7 +169,7 @@ def test_an_empty_secret_verifies_nothing(record, capsys):
     assert "differs from the secret's draw" in capsys.readouterr().err
 
 
-def test_verify_says_what_the_seed_drew(tmp_path, capsys):
+def test_verify_says_what_the_seed_drew(tmp_path, cli):
     """A manual start is not attributed to the seed, even if all later tiles are."""
     classic, path = get_rules("classic"), tmp_path / "game.2048.json"
     start = Board.from_rows([[1024, 1024, 0, 0], *[[0] * 4] * 3])
@@ -191,19 +177,16 @@ def test_verify_says_what_the_seed_drew(tmp_path, capsys):
         game = Game(classic, seed=7, board=board)
         game.play(game.legal_directions()[0])
         game.record().save(path)
-        assert main(["verify", str(path)]) == 0
-        assert capsys.readouterr().out.endswith(f", tiles match seed 7{drawn}\n")
-        assert main(["verify", str(path), "--json"]) == 0
-        assert json.loads(capsys.readouterr().out)[0]["seeded_start"] is (board is None)
+        assert cli("verify", str(path)).endswith(f", tiles match seed 7{drawn}\n")
+        assert cli.json("verify", str(path), "--json")[0]["seeded_start"] is (board is None)
 
 
-def test_only_a_file_is_replaced(record, tmp_path, capsys):
+def test_only_a_file_is_replaced(record, tmp_path, cli):
     """Writing to a device or a pipe is refused and leaves it unchanged."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     for words in (["import", str(record), str(pipe), "--force"], ["backup", str(pipe)]):
-        assert main(words) == 2
-        assert f"cannot write {pipe}: it exists" in capsys.readouterr().err
+        assert f"cannot write {pipe}: it exists" in cli.error(*words)
     assert pipe.is_fifo()
 
 
@@ -218,14 +201,13 @@ def test_only_a_file_is_replaced(record, tmp_path, capsys):
         ["course", "check", "ist", "in", "--csv", "in"],
     ],
 )
-def test_no_file_that_is_read_or_written_is_replaced(words, record, tmp_path, monkeypatch, capsys):
+def test_no_file_that_is_read_or_written_is_replaced(words, record, tmp_path, monkeypatch, cli):
     """A command refuses to overwrite its own files, under any name, before it starts."""
     monkeypatch.chdir(tmp_path)
     before = record.rename("in").read_bytes()
     for name in ("link", "kept.txt"):
         Path(name).hardlink_to("in")
-    assert main(words) == 2
-    assert f"{words[-1]} would replace a file that is read or written" in capsys.readouterr().err
+    assert f"{words[-1]} would replace a file that is read or written" in cli.error(*words)
     assert Path("in").read_bytes() == before
     assert not Path("new").exists()
 
@@ -240,37 +222,32 @@ def test_no_file_that_is_read_or_written_is_replaced(words, record, tmp_path, mo
         ["backup"],
     ],
 )
-def test_an_existing_file_is_replaced_only_if_forced(words, record, tmp_path, monkeypatch, capsys):
+def test_an_existing_file_is_replaced_only_if_forced(words, record, tmp_path, monkeypatch, cli):
     """A command that writes a file refuses an existing one and names ``--force``."""
     monkeypatch.chdir(tmp_path)
     record.rename("in")
     file = Path("old.gif")
     file.write_text("kept")
-    assert main([*words, str(file)]) == 2
-    assert "old.gif exists: choose another name, or give --force" in capsys.readouterr().err
+    assert "old.gif exists: choose another name, or give --force" in cli.error(*words, str(file))
     assert file.read_text() == "kept"
     assert main([*words, str(file), "--force"]) == 0
     assert file.read_bytes() != b"kept"
 
 
-def test_scores_shows_what_was_reached(capsys):
+def test_scores_shows_what_was_reached(cli):
     """Best scores are listed by rules and category, followed by the best games."""
-    assert main(["scores"]) == 0
-    assert capsys.readouterr().out == "No scores yet.\n"
+    assert cli("scores") == "No scores yet.\n"
     session = open_session()
     session.start(get_rules("2x4"), seed=2)
     while not session.game.is_over:
         session.move(session.game.legal_directions()[0])
     score = session.game.score
     session.close()
-    assert main(["scores"]) == 0
-    out = capsys.readouterr().out
+    out = cli("scores")
     assert len(re.findall(rf"2x4 +plain +{score:,} ", out)) == out.count("2x4") == 2
-    assert main(["scores", "--json", "--rules", "2x4"]) == 0
-    data = json.loads(capsys.readouterr().out)
+    data = cli.json("scores", "--json", "--rules", "2x4")
     assert [data["best"][0]["best"], data["games"][0]["score"]] == [score, score]
-    assert main(["scores", "--json", "--rules", "classic"]) == 0
-    assert json.loads(capsys.readouterr().out) == {"best": [], "games": []}
+    assert cli.json("scores", "--json", "--rules", "classic") == {"best": [], "games": []}
 
 
 GREEDY = ("evaluate", "greedy", "--quiet")
@@ -339,23 +316,20 @@ def test_bad_input_is_one_clear_line_and_status_2(words, reason, tmp_path, monke
 
 
 @pytest.mark.parametrize("words", [["hint", "-"], ["tables", "query", "L3-256", "-"]])
-def test_an_input_without_end_shows_no_board(words, monkeypatch, capsys):
+def test_an_input_without_end_shows_no_board(words, monkeypatch, cli):
     """Endless input does not exhaust the memory."""
     with Path("/dev/zero").open(encoding="ascii") as endless:
         monkeypatch.setattr("sys.stdin", endless)
-        assert main(words) == 2
-    assert "standard input shows no board: it has over" in capsys.readouterr().err
+        assert "standard input shows no board: it has over" in cli.error(*words)
 
 
-def test_a_data_folder_that_cannot_be_written_is_one_clear_line(tmp_path, monkeypatch, capsys):
+def test_a_data_folder_that_cannot_be_written_is_one_clear_line(tmp_path, monkeypatch, cli):
     """The error names the folder, and playing without saving still works."""
     wall = tmp_path / "wall"
     wall.write_text("a file where a folder should be")
     monkeypatch.setenv("PY2048_HOME", str(wall))
     for words in (["scores"], ["play", "--ui", "lines"]):
-        assert main(words) == 2
-        error = capsys.readouterr().err
-        assert (error.count("\n"), str(wall) in error) == (1, True)
+        assert str(wall) in cli.error(*words)
     monkeypatch.setattr(sys, "stdin", StringIO("left\n"))
     assert main(["play", "--ui", "lines", "--no-save"]) == 0
     assert wall.read_text() == "a file where a folder should be"
@@ -372,7 +346,7 @@ def test_ctrl_c_ends_a_game_of_lines(monkeypatch):
         assert session.game.ply > 0
 
 
-def test_lines_play_a_game_from_stdin(monkeypatch, capsys):
+def test_lines_play_a_game_from_stdin(monkeypatch, cli):
     """Moves are read from stdin; the game is saved at the end of input and resumed next time."""
     for words, typed, expected in (
         (["--rules", "classic", "--seed", "6"], "left\ndown\n", "New game"),
@@ -380,28 +354,24 @@ def test_lines_play_a_game_from_stdin(monkeypatch, capsys):
         (["--new"], "quit\n", "New game"),
     ):
         monkeypatch.setattr(sys, "stdin", StringIO(typed))
-        assert main(["play", "--ui", "lines", *words]) == 0
-        assert expected in capsys.readouterr().out
+        assert expected in cli("play", "--ui", "lines", *words)
 
 
-def test_the_version_and_the_help_are_there(capsys, monkeypatch):
+def test_the_version_and_the_help_are_there(cli, monkeypatch):
     """Every command has a help text, in the user's language."""
-    assert main(["--version"]) == 0
-    assert re.fullmatch(r"py2048 \d+\.\d+\.\d+\n", capsys.readouterr().out)
+    assert re.fullmatch(r"py2048 \d+\.\d+\.\d+\n", cli("--version"))
     english = {" ".join(text.split()) for *_, text in help_texts() if " " in text}
     english |= {"Usage:", "Options:", "Arguments:", "[required]", "[default:"}
     for language, untranslated in (("en", 4), ("pt_PT", 0)):
         monkeypatch.setenv("LANGUAGE", language)
-        assert main(["--help"]) == 0
-        overview = capsys.readouterr().out
+        overview = cli("--help")
         for words, _ in command_pages.walk(typer.main.get_command(app), ""):
             assert words.split()[0] in overview
-            assert main(["help", *words.split()]) == 0
-            shown = " ".join(capsys.readouterr().out.split())
+            shown = " ".join(cli("help", *words.split()).split())
             assert min(sum(text in shown for text in english), 4) == untranslated
 
 
-def test_players_read_their_language(capsys, monkeypatch):
+def test_players_read_their_language(cli, monkeypatch):
     """Output for players follows the locale variables; JSON is always English."""
     for words, stdin, said in (
         (["rules", "ist"], "", r"4x4, novas 2 \(80 %\) ou 4 \(20 %\), objetivo 2048"),
@@ -410,10 +380,8 @@ def test_players_read_their_language(capsys, monkeypatch):
     ):
         monkeypatch.setattr(sys, "stdin", StringIO(stdin))
         monkeypatch.setenv("LANGUAGE", "pt_PT")
-        assert main(words) == 0
-        assert re.search(said, " ".join(capsys.readouterr().out.split())), words
-    assert main(["rules", "ist", "--json"]) == 0
-    assert "new 2 (80 %) or 4 (20 %)" in capsys.readouterr().out
+        assert re.search(said, " ".join(cli(*words).split())), words
+    assert "new 2 (80 %) or 4 (20 %)" in cli("rules", "ist", "--json")
 
 
 def test_an_option_has_one_meaning():

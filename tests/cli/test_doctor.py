@@ -2,37 +2,33 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 
-import pytest
+from tests.command_line import CommandLine
 
 from py2048.app.session import open_session
-from py2048.cli import main
 from py2048.core.installation import install_line
 from py2048.players.ntuple import weights
 
 
-def found(capsys: pytest.CaptureFixture[str]) -> dict[str, tuple[str, str]]:
+def found(cli: CommandLine, status: int = 0) -> dict[str, tuple[str, str]]:
     """Return the state and details of each component."""
-    return {
-        each["part"]: (each["state"], each["about"]) for each in json.loads(capsys.readouterr().out)
-    }
+    parts = cli.json("doctor", "--json", status=status)
+    return {each["part"]: (each["state"], each["about"]) for each in parts}
 
 
-def test_missing_components_are_not_errors(capsys, monkeypatch, data_folder):
+def test_missing_components_are_not_errors(cli, monkeypatch, data_folder):
     """A missing display or game is not an error, and checking creates nothing."""
     monkeypatch.delenv("DISPLAY", raising=False)
-    assert main(["doctor", "--json"]) == 0
-    parts = found(capsys)
+    parts = found(cli)
     assert parts["window"][0] == parts["terminal"][0] == "missing"
     assert parts["games"] == ("ok", f"none yet; the first creates {data_folder}")
     assert {parts[name][0] for name in ("versions", "language", "networks")} == {"ok"}
     assert not list(data_folder.glob("*"))
 
 
-def test_it_counts_the_games_and_speaks_the_readers_language(capsys, monkeypatch):
+def test_it_counts_the_games_and_speaks_the_readers_language(cli, monkeypatch):
     """Games in progress are counted, in the user's language."""
     networks = weights.shipped_files()[:1]
     monkeypatch.setattr(weights, "shipped_files", lambda: networks)
@@ -41,14 +37,12 @@ def test_it_counts_the_games_and_speaks_the_readers_language(capsys, monkeypatch
     session.move(session.game.legal_directions()[0])
     session.close()
     monkeypatch.setenv("LANGUAGE", "pt")
-    assert main(["doctor"]) == 0
-    assert re.search("✓ jogos +1, íntegros e graváveis; .*, 0,. MB\n", capsys.readouterr().out)
+    assert re.search("✓ jogos +1, íntegros e graváveis; .*, 0,. MB\n", cli("doctor"))
     monkeypatch.setenv("PY2048_DATABASE_URL", "sqlite://")
-    assert main(["doctor"]) == 0
-    assert re.search("✓ jogos +0, íntegros e graváveis; [^,]*\n", capsys.readouterr().out)
+    assert re.search("✓ jogos +0, íntegros e graváveis; [^,]*\n", cli("doctor"))
 
 
-def test_what_was_set_up_and_is_broken_is_status_1(capsys, monkeypatch, tmp_path, data_folder):
+def test_what_was_set_up_and_is_broken_is_status_1(cli, monkeypatch, tmp_path, data_folder):
     """A damaged store and damaged weights are reported with a fix."""
     session = open_session()
     session.start()
@@ -61,8 +55,7 @@ def test_what_was_set_up_and_is_broken_is_status_1(capsys, monkeypatch, tmp_path
         file.seek(2000)
         file.write(b"\0" * 500)
     monkeypatch.setattr(weights, "shipped_files", lambda: (broken,))
-    assert main(["doctor", "--json"]) == 1
-    parts = found(capsys)
+    parts = found(cli, status=1)
     assert parts["games"][0] == parts["networks"][0] == "broken"
     assert "is damaged" in parts["games"][1]
     assert "restore" in parts["games"][1]

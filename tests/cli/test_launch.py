@@ -188,12 +188,11 @@ ODD = '/opt/a "b" $HOME `c` 100% \\d/python'
 
 @pytest.mark.skipif(sys.platform != "linux", reason="menus of freedesktop.org")
 @pytest.mark.parametrize("python", [sys.executable, ODD])
-def test_a_desktop_entry_starts_this_installation(python, tmp_path, monkeypatch, capsys):
+def test_a_desktop_entry_starts_this_installation(python, tmp_path, monkeypatch, cli):
     """The entry names this Python and an existing icon; --remove deletes both."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "my data"))
     monkeypatch.setattr(sys, "executable", python)
-    assert main(["desktop-entry"]) == 0
-    entry, picture = (Path(line[6:]) for line in capsys.readouterr().out.splitlines())
+    entry, picture = (Path(line[6:]) for line in cli("desktop-entry").splitlines())
     keys = dict(line.split("=", 1) for line in entry.read_text().splitlines()[1:])
     # As the specification reads it: the string first, then the quoted word.
     command = re.sub(r"\\(.)", r"\1", keys["Exec"])

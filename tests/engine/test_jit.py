@@ -16,7 +16,6 @@ import pytest
 from kernel_process import output_of
 from tests.processes import python
 
-from py2048.cli import main
 from py2048.core.installation import install_line
 from py2048.engine import jit
 from py2048.engine._batch_kernels import BatchState
@@ -147,13 +146,12 @@ def without_numba(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     return python("-c", PROGRAMS["without_numba"], *words, cwd=cwd)
 
 
-def test_without_numba_a_hint_is_the_same(tmp_path, capsys):
+def test_without_numba_a_hint_is_the_same(tmp_path, cli):
     """Without Numba, kernels run as plain Python without overflow warnings."""
     words = "hint", "--json", "--player", "expectimax:depth=2", "2 4 8 / . 2 4"
     done = without_numba(*words, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
-    assert main(words) == 0
-    values = json.loads(capsys.readouterr().out)["values"]
+    values = cli.json(*words)["values"]
     assert json.loads(done.stdout)["values"] == pytest.approx(values)
 
 

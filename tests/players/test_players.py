@@ -15,7 +15,6 @@ from hypothesis import given, settings
 from tests.strategies import boards, games
 
 from py2048 import Board, Direction, Game, Player, get_rules, list_players, make_player
-from py2048.cli import main
 from py2048.core.errors import GameOverError, PlayerError, RulesError
 from py2048.core.rules import RandomStart
 from py2048.players import registry
@@ -117,7 +116,7 @@ def test_a_wrong_spec_is_refused_with_the_fix(spec, reason):
     assert len(str(caught.value)) < 400
 
 
-def test_plugins_register_through_the_same_door(monkeypatch, capsys):
+def test_plugins_register_through_the_same_door(monkeypatch, cli):
     """Plugins register like built-in players, and a broken one affects only itself."""
     entries = {
         name: EntryPoint(name, f"tests.players.{place}", registry.GROUP)
@@ -142,8 +141,7 @@ def test_plugins_register_through_the_same_door(monkeypatch, capsys):
         with pytest.raises(PlayerError, match=reason):
             make_player(name)
     assert "cannot be loaded" in registry.describe_player("broken")
-    assert main(["players"]) == 0
-    listed = capsys.readouterr().out.splitlines()
+    listed = cli("players").splitlines()
     assert [line.split()[0] for line in listed] == list(list_players())
     assert "Plays its favourite direction" in listed[2]
     with pytest.raises(PlayerError, match="of type bool"):
@@ -385,10 +383,3 @@ def test_random_games_rate_directions():
     first = make_player("montecarlo:games=2000,seed=3")
     assert first.rate(game) == make_player(first.name).rate(game)
     assert all(800 < points < 1500 for points in first.rate(game).values())
-
-
-@pytest.mark.parametrize("spec", ["montecarlo:games=8,seed=1", "perfect"])
-def test_points_to_come_leave_out_the_sum_of_the_board(spec):
-    """If the score is the board's sum, the current sum is not counted as points to come."""
-    game = Game(get_rules("qsan_qarut:size=1x2,start=1,spawn=2:1"), board="2 2")
-    assert make_player(spec).rate(game) == {Direction.LEFT: 2.0, Direction.RIGHT: 2.0}

@@ -131,7 +131,6 @@ def test_values_are_chances_with_errors():
     assert move.played is move.best
     assert (move.grade, move.loss, move.errors[move.best]) == (Grade.BEST, 0.0, 0.0)
     assert all(0 <= move.next_values[each] <= move.values[each] <= 1 for each in move.values)
-    assert move.goal is not None
     assert move.goal.tile > MERGES.max_tile
     played = judge.review_move(Position(1, MERGES, 0, Direction.RIGHT))
     assert played.values == move.values

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from py2048 import Board, Direction
-from py2048.cli import main
 from py2048.core.errors import IllegalMoveError
 from py2048.players.solving import EndingTable, Formation, build_table
 from py2048.review.endings import EndingPractice
@@ -93,7 +92,7 @@ def test_a_move_that_breaks_the_formation_loses_all(table):
     assert (ending.kept, ending.is_over, ending.is_made) == (0, True, False)
 
 
-def test_the_command_shows_the_chances_after_the_move(file, capsys, monkeypatch):
+def test_the_command_shows_the_chances_after_the_move(file, capsys, cli, monkeypatch):
     """The command plays to the end, then prints the result and the initial chance."""
     monkeypatch.setenv("PY2048_HOME", str(file.parent.parent))
     words = ["practice", "--table", "square-16", "--seed", "5", "--json"]
@@ -112,10 +111,8 @@ def test_the_command_shows_the_chances_after_the_move(file, capsys, monkeypatch)
 
     answers: list[str] = []
     monkeypatch.setattr("sys.stdin", Answers())
-    assert main(words) == 0
-    answer, end = map(json.loads, capsys.readouterr().out.splitlines())
+    answer, end = map(json.loads, cli(*words).splitlines())
     assert (answer["grade"], answer["source"], answer["unit"]) == ("best", "square-16", "chance")
     assert end["kept"] == 1
     assert end["made"] == (answer["chance"] == 1)
-    assert main(["practice", "--table", "none"]) == 2
-    assert "there is no table none: build it" in capsys.readouterr().err
+    assert "there is no table none: build it" in cli.error("practice", "--table", "none")

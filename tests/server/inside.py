@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 import msgspec
 import sqlalchemy as sa
 from store_games import add_record
-from web_server import SERVER_MESSAGES
+from web_server import SERVER_MESSAGES, Browser
 
 from py2048.app.storage import Account, RecordSummary, Store
 from py2048.app.storage.schema import rounds
@@ -49,6 +49,18 @@ def add_game(store: Store, seed: int = 1, *, mode: str = "ranked", day: str | No
     with store.write() as connection:
         connection.execute(sa.insert(rounds), row)
     return add_record(store, game_id, owner=owner, **(found | facts))
+
+
+async def until(condition: Callable[[], object]) -> None:
+    """Wait until a condition is true."""
+    async with asyncio.timeout(60):
+        while not condition():
+            await asyncio.sleep(0.01)
+
+
+async def until_shown(browser: Browser, path: str, text: str) -> None:
+    """Wait until a page contains a text; a list may be a second old."""
+    await until(lambda: text in browser.get(path).text)
 
 
 @asynccontextmanager

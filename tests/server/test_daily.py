@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
-from inside import Visitor, record_of, running
+from inside import Visitor, record_of
 
 from py2048 import Game, get_rules
-from py2048.app.storage import Account, NewOnlineGame, OnlineGameInfo, SavedGame, open_store
+from py2048.app.storage import Account, NewOnlineGame, OnlineGameInfo, SavedGame
 from py2048.core.errors import RecordError
 from py2048.core.fairness import check_fair, commitment_of, draws_of
 from py2048.core.game.turn import start_from
+from py2048.server.app import Server
 from py2048.server.play.games import GameService, OnlineGame
 from py2048.server.schema import ActionRejected
 
 CLASSIC = get_rules("classic")
-
-
-@pytest.fixture
-def games(tmp_path: Path) -> Iterator[GameService]:
-    with open_store(tmp_path / "games.sqlite3") as store:
-        yield GameService(store)
 
 
 def played(games: GameService, day: str, *, secret: str, seed: int | None = None) -> OnlineGame:
@@ -77,7 +70,6 @@ def test_the_secret_is_known_afterwards_and_proves_the_game(games: GameService) 
     game = played(games, day, secret=secret)
     games.finish(game.id)
     found = record_of(games, game.id)
-    assert found is not None
     check_fair(found[1], game.secret or "", game.commitment)
     games.check_visible(game.id, "bob")
     assert games.challenge(day) == (commitment_of(secret), secret)
@@ -96,16 +88,15 @@ def test_a_game_that_goes_on_after_the_secret_is_known_counts_as_assisted(
     assert games.finish(game.id) == "assisted"
 
 
-async def test_guests_of_an_address_begin_few_games_of_a_day(tmp_path: Path) -> None:
+async def test_guests_of_an_address_begin_few_games_of_a_day(server: Server) -> None:
     """New daily games are limited per address; games in progress can be continued."""
-    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}") as server:
-        guests = [Visitor(server, address="::a") for _ in range(11)]
-        answers = [await guest.new(mode="daily") for guest in guests]
-        assert [answer["type"] for answer in answers] == ["state"] * 10 + ["refused"]
-        assert answers[-1]["reason"] == "busy"
-        begun = await Visitor(server, guests[0].account, address="::a").new(mode="daily")
-        assert begun["game"] == answers[0]["game"]
-        known = Account("f" * 32, "Ada", "hash", 0, "2026-01-01")
-        elsewhere = Visitor(server, address="::b"), Visitor(server, known, address="::a")
-        for visitor in elsewhere:
-            assert (await visitor.new(mode="daily"))["type"] == "state"
+    guests = [Visitor(server, address="::a") for _ in range(11)]
+    answers = [await guest.new(mode="daily") for guest in guests]
+    assert [answer["type"] for answer in answers] == ["state"] * 10 + ["refused"]
+    assert answers[-1]["reason"] == "busy"
+    begun = await Visitor(server, guests[0].account, address="::a").new(mode="daily")
+    assert begun["game"] == answers[0]["game"]
+    known = Account("f" * 32, "Ada", "hash", 0, "2026-01-01")
+    elsewhere = Visitor(server, address="::b"), Visitor(server, known, address="::a")
+    for visitor in elsewhere:
+        assert (await visitor.new(mode="daily"))["type"] == "state"

@@ -20,7 +20,6 @@ UNITS = sorted([*DEPLOY.glob("*.service"), *DEPLOY.glob("*.timer")])
 def test_units_start_what_there_is() -> None:
     """The units call existing commands and agree on paths; the image can build the package."""
     copied = re.search(r"COPY (.+) /src/\n", (DEPLOY / "Dockerfile").read_text())
-    assert copied is not None
     assert {"pyproject.toml", "hatch_build.py", "README.md"} <= set(copied[1].split())
     commands = dict(
         re.search(r"ExecStart=/opt/py2048/bin/py2048 (\w+) (.+)", unit.read_text()).groups()  # type: ignore[union-attr]
@@ -45,7 +44,6 @@ def test_what_the_page_says_of_the_units_and_of_nginx_is_so() -> None:
     assert "sets the log level to `warning`, gives the server at most 4 GB of memory" in page
     nginx = page.split("```nginx")[1].split("```")[0]
     denied = re.search(r"location ~ (\S+) \{\s+deny all;", nginx)
-    assert denied is not None
     for path in ("/metrics", "/readyz", "/healthz"):
         assert re.search(denied[1], path)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import tomllib
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from math import log2
@@ -20,7 +19,7 @@ from inside import record_of
 
 from py2048 import Direction, Game, make_player
 from py2048.app.session.session import is_by_computer
-from py2048.app.storage import Account, GameChange, open_store
+from py2048.app.storage import Account, GameChange
 from py2048.app.storage.schema import turns
 from py2048.core.errors import RecordError, StorageError
 from py2048.core.fairness import check_fair
@@ -48,12 +47,6 @@ from py2048.server.play.messages import (
     unsaved,
 )
 from py2048.server.schema import UNSET, ActionRejected, CompilingMessage, RejectedMessage
-
-
-@pytest.fixture
-def games(tmp_path: Path) -> Iterator[GameService]:
-    with open_store(tmp_path / "games.sqlite3") as store:
-        yield GameService(store)
 
 
 def write(games: GameService, game: OnlineGame) -> set[str]:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable
-from pathlib import Path
+from collections.abc import AsyncIterator
 
 import pytest
-from inside import Json, Visitor, running
+from inside import Json, Visitor, running, until
 
 from py2048.app.session.tracked_game import TrackedGame
 from py2048.app.storage import SavedGame
@@ -34,19 +33,6 @@ async def two(postgresql_url: str) -> AsyncIterator[Two]:
         for visitor in (player, watcher):
             visitor.leave()
         yield one, other
-
-
-@pytest.fixture
-def sqlite_url(tmp_path: Path) -> str:
-    return f"sqlite:///{tmp_path / 'store.sqlite3'}"
-
-
-async def until(condition: Callable[[], object], seconds: float = 60.0) -> None:
-    for _ in range(int(seconds / 0.01)):
-        if condition():
-            return
-        await asyncio.sleep(0.01)
-    raise AssertionError("it does not happen")
 
 
 async def watched(player: Visitor, watcher: Visitor, mode: str = "ranked") -> str:
@@ -166,41 +152,39 @@ async def test_a_game_that_was_deleted_elsewhere_is_gone_here(two: Two) -> None:
 # The end of a casual game, in one process
 
 
-async def test_an_end_that_is_closed_elsewhere_refuses_an_undo(sqlite_url: str) -> None:
+async def test_an_end_that_is_closed_elsewhere_refuses_an_undo(server: Server) -> None:
     """An undo after another process has closed the end is rejected with the state."""
-    async with running(sqlite_url) as server:
-        player = Visitor(server)
-        game = (await player.new("x:size=2x2"))["game"]
-        await play_out(player)
-        version = player.state["version"]
-        assert player.state["can_undo"]
-        store = server.backend.rooms.games.store
-        await until(lambda: store.records.summary(game))
-        store.online.close_ended("2999")
-        refused = await player.ask("undo", number=version + 1, chain=1)
-        assert (refused["type"], refused["reason"]) == ("refused", "over")
-        assert (refused["state"]["version"], refused["state"]["can_undo"]) == (version, False)
+    player = Visitor(server)
+    game = (await player.new("x:size=2x2"))["game"]
+    await play_out(player)
+    version = player.state["version"]
+    assert player.state["can_undo"]
+    store = server.backend.rooms.games.store
+    await until(lambda: store.records.summary(game))
+    store.online.close_ended("2999")
+    refused = await player.ask("undo", number=version + 1, chain=1)
+    assert (refused["type"], refused["reason"]) == ("refused", "over")
+    assert (refused["state"]["version"], refused["state"]["can_undo"]) == (version, False)
 
 
 async def test_a_visitor_who_goes_while_a_game_is_loaded_leaves_no_room_open(
-    sqlite_url: str,
+    server: Server,
 ) -> None:
     """A visitor who leaves during loading leaves no open room, and others can still enter."""
-    async with running(sqlite_url) as server:
-        player = Visitor(server)
-        game = (await player.new())["game"]
-        player.leave()
-        rooms = server.backend.rooms
-        assert not rooms.open
-        for staying in (0, 1):
-            finding = [asyncio.create_task(rooms.find(game, SERVER)) for _ in range(2 + staying)]
-            await asyncio.sleep(0)
-            for task in finding[staying:]:
-                task.cancel()
-            await asyncio.wait(finding)
-            for task in finding[:staying]:
-                watcher = Client("somebody")
-                rooms.enter(watcher, task.result())
-                assert watcher.room is rooms.open[game]
-                rooms.leave(watcher)
-            await until(lambda: not rooms.open)
+    player = Visitor(server)
+    game = (await player.new())["game"]
+    player.leave()
+    rooms = server.backend.rooms
+    assert not rooms.open
+    for staying in (0, 1):
+        finding = [asyncio.create_task(rooms.find(game, SERVER)) for _ in range(2 + staying)]
+        await asyncio.sleep(0)
+        for task in finding[staying:]:
+            task.cancel()
+        await asyncio.wait(finding)
+        for task in finding[:staying]:
+            watcher = Client("somebody")
+            rooms.enter(watcher, task.result())
+            assert watcher.room is rooms.open[game]
+            rooms.leave(watcher)
+        await until(lambda: not rooms.open)

@@ -9,25 +9,16 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from inside import until_shown
 from itsdangerous import TimestampSigner
 from starlette.exceptions import HTTPException
-from web_server import GENEROUS, Browser, Socket, WebServer, elsewhere, serving
+from web_server import GENEROUS, PASSWORD, Browser, Socket, WebServer, claimed, elsewhere, serving
 from websockets.asyncio.client import connect
 
 from py2048.core.language import use_language
 from py2048.server.settings import find_key
 from py2048.server.site.accounts import CODES, check_password, checked_name, code_hash, new_codes
 from py2048.server.site.auth import Cookies, browser_name
-
-PASSWORD = "correct horse battery"
-
-
-def claimed(server: WebServer, name: str, password: str = PASSWORD) -> Browser:
-    """Return a browser whose guest has claimed a name."""
-    browser = Browser(server, address=elsewhere())
-    answer = browser.form("/account/claim", name=name, password=password)
-    assert answer.status == 200, answer.text
-    return browser
 
 
 def test_a_guest_takes_a_name(web_server: WebServer) -> None:
@@ -41,7 +32,6 @@ def aged(browser: Browser, days: int, monkeypatch: pytest.MonkeyPatch) -> Browse
     """Return a browser with the same cookie, signed that many days ago."""
     cookies = Cookies(find_key(browser.server.home), secure=False)
     found = cookies.read(browser.cookie)
-    assert found
     with monkeypatch.context() as patch:
         now = int(time.time())
         patch.setattr(TimestampSigner, "get_timestamp", lambda _: now - days * 86400)
@@ -59,7 +49,6 @@ def test_a_cookie_in_use_never_ends(
     assert "Set-Cookie" not in aged(browser, 29, monkeypatch).get("/").headers
     old = aged(browser, 399, monkeypatch)
     heading = re.search("<h1>.*</h1>", browser.get("/account").text)
-    assert heading
     before, page = old.cookie, old.get("/account")
     assert heading[0] in page.text
     assert "Max-Age" in page.headers["Set-Cookie"]
@@ -416,8 +405,7 @@ async def test_a_deleted_account_is_gone(web_server: WebServer) -> None:
     async with browser.socket() as socket:
         game = (await socket.new("2x4", "ranked"))["game"]
         await socket.play_out()
-        while "Ephemeral" not in browser.get("/leaderboards?rules=2x4").text:
-            await asyncio.sleep(0.05)  # it is verified, and a list may be a second old
+        await until_shown(browser, "/leaderboards?rules=2x4", "Ephemeral")
         assert browser.form("/account/delete", password="wrong wrong").status == 403
         assert browser.form("/account/delete", password=PASSWORD).status == 303
         assert await socket.closed() == 1008

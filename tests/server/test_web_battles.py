@@ -8,7 +8,6 @@ import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, nullcontext
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -39,12 +38,6 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 def offered(games: GameService, account: str, rules: str = "classic") -> str:
     """Create a one-minute battle and return its id."""
     return battles.offer(games, account, rules, "1").removeprefix("/battle/")
-
-
-@pytest.fixture
-def file(tmp_path: Path) -> str:
-    """The URL of an empty SQLite file; conflicts are tested on both databases."""
-    return f"sqlite:///{tmp_path / 'store.sqlite3'}"
 
 
 class Fight:
@@ -131,16 +124,15 @@ async def test_equal_play_meets_equal_tiles(url: str) -> None:
         assert page["secret"] == found.battle.secret
         for player in found.battle.players:
             summary, record = record_of(found.games, player.game_id or "") or (None, None)
-            assert summary
             assert record
             assert summary.category == "battle"
             assert summary.outcome == ("ended" if player.seat == 3 else "lost")
             check_fair(record, page["secret"], page["commitment"])
 
 
-async def test_moves_are_made_between_start_and_end(file: str) -> None:
+async def test_moves_are_made_between_start_and_end(sqlite_url: str) -> None:
     """Moves are rejected before the start and after the end; then the scores are final."""
-    async with fight(file) as found:
+    async with fight(sqlite_url) as found:
         await found.start()
         one, two = found.visitors
         found.shift(starts=timedelta(minutes=1), ends=timedelta(minutes=2))
@@ -169,9 +161,9 @@ async def test_moves_are_made_between_start_and_end(file: str) -> None:
         assert found.games.begin_game(found.ids[0], "classic", "casual").session.best == score
 
 
-async def test_whoever_leaves_keeps_the_score_so_far(file: str) -> None:
+async def test_whoever_leaves_keeps_the_score_so_far(sqlite_url: str) -> None:
     """A player who leaves keeps the score; the battle ends when nobody plays."""
-    async with fight(file, 3) as found:
+    async with fight(sqlite_url, 3) as found:
         await found.start()
         one = found.visitors[0]
         while not one.state["score"]:
@@ -230,9 +222,9 @@ async def test_who_may_come_start_and_go(url: str) -> None:
             battles.find(games, "nothing")
 
 
-async def test_a_rematch_is_one_for_all(file: str) -> None:
+async def test_a_rematch_is_one_for_all(sqlite_url: str) -> None:
     """All players get the same rematch, with new tiles; it is deleted when all leave."""
-    async with fight(file) as found:
+    async with fight(sqlite_url) as found:
         await found.start()
         for account in found.ids:
             battles.leave(found.games, found.id, account)
@@ -253,10 +245,10 @@ async def test_a_rematch_is_one_for_all(file: str) -> None:
 
 @pytest.mark.parametrize("failures", [1, 4, 5])
 async def test_who_leaves_while_a_move_is_saved_has_left(
-    file: str, monkeypatch: pytest.MonkeyPatch, failures: int
+    sqlite_url: str, monkeypatch: pytest.MonkeyPatch, failures: int
 ) -> None:
     """Leaving while a move is being saved ends the game with that move, in five attempts."""
-    async with fight(file) as found:
+    async with fight(sqlite_url) as found:
         await found.start()
         finish, store = found.games.finish, found.games.store
         (one, _), game_id = found.visitors, found.battle.players[0].game_id or ""
@@ -275,9 +267,9 @@ async def test_who_leaves_while_a_move_is_saved_has_left(
         assert found.battle.players[0].has_left == (failures < 5)
 
 
-async def test_everybody_hears_how_it_goes(file: str) -> None:
+async def test_everybody_hears_how_it_goes(sqlite_url: str) -> None:
     """Followers see arrivals, the start, all boards and the end; late ones get everything."""
-    async with fight(file) as found:
+    async with fight(sqlite_url) as found:
         one, two = found.visitors
         for visitor in (one, two):
             await visitor.connection.on_message(json.dumps({"type": "battle", "battle": found.id}))
@@ -308,54 +300,52 @@ async def test_everybody_hears_how_it_goes(file: str) -> None:
 
 
 async def test_what_happens_while_a_battle_starts(
-    file: str, monkeypatch: pytest.MonkeyPatch
+    server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Leaving during the start works, and clicking start twice is harmless."""
-    async with running(file) as server:
-        games, store = server.backend.rooms.games, server.backend.rooms.games.store
-        battle = offered(games, "ada")
-        battles.join(games, battle, "bob")
+    games, store = server.backend.rooms.games, server.backend.rooms.games.store
+    battle = offered(games, "ada")
+    battles.join(games, battle, "bob")
 
-        def meanwhile(name: str) -> None:
-            """Let the battle start after the next call has looked at it."""
-            call = getattr(store.battles, name)
+    def meanwhile(name: str) -> None:
+        """Let the battle start after the next call has looked at it."""
+        call = getattr(store.battles, name)
 
-            def later(*args: Any) -> Any:
-                monkeypatch.setattr(store.battles, name, call)
-                battles.start(games, battle, "ada")
-                return call(*args)
+        def later(*args: Any) -> Any:
+            monkeypatch.setattr(store.battles, name, call)
+            battles.start(games, battle, "ada")
+            return call(*args)
 
-            monkeypatch.setattr(store.battles, name, later)
+        monkeypatch.setattr(store.battles, name, later)
 
-        meanwhile("leave")
-        battles.leave(games, battle, "bob")
-        assert [each.has_left for each in battles.find(games, battle).players] == [False, True]
-        battle = offered(games, "ada")
-        battles.join(games, battle, "bob")
-        meanwhile("start")
-        assert battles.start(games, battle, "ada") == f"/battle/{battle}"
+    meanwhile("leave")
+    battles.leave(games, battle, "bob")
+    assert [each.has_left for each in battles.find(games, battle).players] == [False, True]
+    battle = offered(games, "ada")
+    battles.join(games, battle, "bob")
+    meanwhile("start")
+    assert battles.start(games, battle, "ada") == f"/battle/{battle}"
 
 
-async def test_who_waits_for_a_battle_hears_that_it_is_gone(file: str) -> None:
+async def test_who_waits_for_a_battle_hears_that_it_is_gone(server: Server) -> None:
     """When the last player leaves, the battle is deleted and its followers are notified."""
-    async with running(file) as server:
-        games = server.backend.rooms.games
-        battle = offered(games, "ada")
-        watcher = Visitor(server)
-        await watcher.connection.on_message(json.dumps({"type": "battle", "battle": battle}))
-        await until(watcher, lambda each: each["stage"] == "gathering")
-        battles.join(games, battle, "bob")
-        assert battles.leave(games, battle, "bob") == f"/battle/{battle}"
-        assert battles.leave(games, battle, "ada") == "/battle"
+    games = server.backend.rooms.games
+    battle = offered(games, "ada")
+    watcher = Visitor(server)
+    await watcher.connection.on_message(json.dumps({"type": "battle", "battle": battle}))
+    await until(watcher, lambda each: each["stage"] == "gathering")
+    battles.join(games, battle, "bob")
+    assert battles.leave(games, battle, "bob") == f"/battle/{battle}"
+    assert battles.leave(games, battle, "ada") == "/battle"
+    message = await watcher.receive()
+    while message["type"] == "battle":
         message = await watcher.receive()
-        while message["type"] == "battle":
-            message = await watcher.receive()
-        assert (message["type"], message["reason"]) == ("refused", "unknown_game")
+    assert (message["type"], message["reason"]) == ("refused", "unknown_game")
 
 
-async def test_battles_do_not_pile_up(file: str) -> None:
+async def test_battles_do_not_pile_up(sqlite_url: str) -> None:
     """Abandoned battles are settled and old offers deleted, even if a game cannot be replayed."""
-    async with fight(file) as found:
+    async with fight(sqlite_url) as found:
         await found.start()
         idle = offered(found.games, "eve")
         with found.games.store.write() as connection:

@@ -9,30 +9,20 @@ from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from web_server import GENEROUS, Answer, Browser, WebServer, elsewhere, serving
+from inside import until, until_shown
+from web_server import GENEROUS, Answer, Browser, WebServer, claimed, serving
 
 from py2048 import Record
 from py2048.app.storage.records import season_of
 
-PASSWORD = "correct horse battery"
 RULES = "2x4"
-
-
-async def named(server: WebServer, name: str) -> Browser:
-    browser = Browser(server, address=elsewhere())
-    answer = await asyncio.to_thread(browser.form, "/account/claim", name=name, password=PASSWORD)
-    assert answer.status == 200, answer.text
-    return browser
 
 
 async def record_of(browser: Browser, game: str) -> Answer:
     """Wait for a game's record and return the response."""
-    for _ in range(600):
-        answer = await asyncio.to_thread(browser.get, f"/game/{game}/record")
-        if answer.status == 200:
-            return answer
-        await asyncio.sleep(0.05)
-    raise AssertionError("no record was made")
+    path = f"/game/{game}/record"
+    await until(lambda: browser.get(path).status == 200)
+    return browser.get(path)
 
 
 def scores(browser: Browser, board: str, rules: str = RULES) -> dict[str, int]:
@@ -43,7 +33,7 @@ def scores(browser: Browser, board: str, rules: str = RULES) -> dict[str, int]:
 
 async def test_a_ranked_game_counts_once_it_is_over(web_server: WebServer) -> None:
     """A ranked game counts on its leaderboard only once it is over."""
-    browser = await named(web_server, "Ranked player")
+    browser = claimed(web_server, "Ranked player")
     async with browser.socket() as socket:
         game = (await socket.new(RULES, "ranked"))["game"]
         await socket.move()
@@ -59,13 +49,12 @@ async def test_a_ranked_game_counts_once_it_is_over(web_server: WebServer) -> No
     assert "Ranked player" in [row["player"] for row in found]
     for period in ("day", "week", "season", season, "ever"):
         address = f"/leaderboards?rules={RULES}&board=ranked&period={period}"
-        while "Ranked player" not in browser.get(address).text:
-            await asyncio.sleep(0.05)  # a list may be a second old
+        await until_shown(browser, address, "Ranked player")
 
 
 async def test_a_daily_game_counts_for_its_day(web_server: WebServer) -> None:
     """A daily game is verified, sealed until its day is over, and listed for older accounts."""
-    browser = await named(web_server, "Daily player")
+    browser = claimed(web_server, "Daily player")
     async with browser.socket() as socket:
         game = (await socket.new(mode="daily"))["game"]
         over = await socket.play_out()
@@ -84,8 +73,7 @@ async def test_a_daily_game_counts_for_its_day(web_server: WebServer) -> None:
     assert "Daily player" not in stranger.get("/daily").text
     with closing(sqlite3.connect(web_server.home / "py2048.sqlite3")) as store, store:
         store.execute("UPDATE accounts SET created = '2026-01-01' WHERE name = 'Daily player'")
-    while "Daily player" not in stranger.get("/daily").text:
-        await asyncio.sleep(0.05)  # the list may be a second old
+    await until_shown(stranger, "/daily", "Daily player")
     assert "Daily player" not in scores(browser, "ranked", "classic")
     yesterday = datetime.now(UTC).date() - timedelta(days=1)
     assert "Daily player" not in stranger.get(f"/daily?day={yesterday}").text
@@ -95,21 +83,21 @@ async def test_a_daily_game_counts_for_its_day(web_server: WebServer) -> None:
 
 async def test_who_looks_at_the_ranks_finds_an_own_place(web_server: WebServer) -> None:
     """A user's own row is highlighted, below the boards of the first three."""
-    browser = await named(web_server, "Own player")
+    browser = claimed(web_server, "Own player")
     address = "/leaderboards?rules=3x3"
     async with browser.socket() as socket:
         game = (await socket.new("3x3", "ranked"))["game"]
         over = await socket.play_out()
         await record_of(browser, game)
-    while "Own player" not in (stranger := Browser(web_server).get(address).text):
-        await asyncio.sleep(0.05)  # the list may be a second old
+    stranger = Browser(web_server)
+    await until_shown(stranger, address, "Own player")
     page = browser.get(address).text
     assert f'id="row-{game}" aria-current="true"' in page
-    assert f'id="row-{game}" aria-current' not in stranger
+    assert f'id="row-{game}" aria-current' not in stranger.get(address).text
     board = ". ".join(f"Row {n}: {', '.join(str(tile or 'empty') for tile in row)}"
                       for n, row in enumerate(over["board"], 1))  # fmt: skip
     assert board in page
-    assert "Create an account" in stranger
+    assert "Create an account" in stranger.get(address).text
 
 
 async def test_a_day_says_how_all_did(tmp_path: Path) -> None:
@@ -130,7 +118,7 @@ async def test_a_day_says_how_all_did(tmp_path: Path) -> None:
 
 async def test_a_games_page_is_permanent(web_server: WebServer) -> None:
     """A game's page exists during and after the game; the secret is shown only afterwards."""
-    browser = await named(web_server, "Permanent")
+    browser = claimed(web_server, "Permanent")
     async with browser.socket() as socket:
         state = await socket.new(RULES, "ranked")
         await socket.move()
@@ -152,24 +140,21 @@ async def test_a_games_page_is_permanent(web_server: WebServer) -> None:
 
 async def test_live_games_are_listed(web_server: WebServer) -> None:
     """Games in progress are listed with their boards, even after their players have left."""
-    browser = await named(web_server, "Live player")
+    browser = claimed(web_server, "Live player")
     async with browser.socket() as socket:
         game = (await socket.new())["game"]
         await socket.move()
-        while f"/game/{game}" not in browser.get("/leaderboards").text:
-            await asyncio.sleep(0.05)  # the list may be a second old
+        await until_shown(browser, "/leaderboards", f"/game/{game}")
         assert f"/game/{game}" in browser.get("/player/Live%20player").text
         row = ", ".join(str(tile or "empty") for tile in socket.state["board"][0])
         assert f"Row 1: {row}." in browser.get("/live").text
-    while "py2048_sockets 0.0" not in browser.get("/metrics").text:
-        await asyncio.sleep(0.05)
+    await until_shown(browser, "/metrics", "py2048_sockets 0.0")
     assert f"Row 1: {row}." in browser.get("/live").text
 
 
 def test_the_form_offers_what_the_server_plays(browser: Browser) -> None:
     """The largest board that the form allows is the largest that the server accepts."""
     longest = re.search(r'id="own-rows"[^>]*max="(\d+)"', browser.get("/").text)
-    assert longest
     for side, status in ((int(longest[1]), 200), (int(longest[1]) + 1, 422)):
         assert browser.get(f"/api/rules/check?text=a:size={side}x{side}").status == status
 

@@ -9,11 +9,11 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -22,8 +22,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from inside import Visitor, running
-from tests.processes import until
-from web_server import GENEROUS, Browser, WebServer, elsewhere, serving
+from tests.processes import python, until
+from web_server import GENEROUS, Browser, WebServer, claimed, serving
 
 from py2048 import Direction
 from py2048.app.storage import Account, open_store
@@ -50,8 +50,7 @@ def token_on(page: str) -> str:
 
 def token_for(server: WebServer, name: str) -> tuple[Browser, str]:
     """Return a person's browser and the token of a new program."""
-    person = Browser(server, address=elsewhere())
-    person.form("/account/claim", name=f"Owner of {name}", password="correct horse battery")
+    person = claimed(server, f"Owner of {name}")
     return person, token_on(person.form("/account/bot", name=name).text)
 
 
@@ -227,11 +226,7 @@ async def test_a_program_plays_over_the_socket(web_server):
 def test_the_example_plays_for_the_programs_board(web_server):
     """The example program's games appear on the programs' leaderboard only."""
     person, token = token_for(web_server, "Babbage engine")
-    done = subprocess.run(
-        [sys.executable, EXAMPLES / "bot.py", web_server.url, RULES],
-        env=os.environ | {"PY2048_TOKEN": token}, capture_output=True, text=True, timeout=60,
-        check=True,
-    )  # fmt: skip
+    done = python(EXAMPLES / "bot.py", web_server.url, RULES, check=True, PY2048_TOKEN=token)
     points, _, page = done.stdout.strip().partition(" points: ")
     assert boards_of(web_server, "Babbage engine") == {"bot"}
     shown = person.get("/player/Babbage%20engine").text
@@ -245,18 +240,12 @@ def test_the_example_plays_for_the_programs_board(web_server):
 def test_a_shell_script_plays(web_server):
     """The example script needs only curl and follows its game's stream."""
     _, token = token_for(web_server, "Shell")
-    done = subprocess.run(
-        ["sh", EXAMPLES / "bot.sh", web_server.url, "classic:size=2x2"],
-        env=os.environ | {"PY2048_TOKEN": token}, capture_output=True, text=True, timeout=100,
-        check=True,
-    )  # fmt: skip
+    run = partial(subprocess.run, capture_output=True, text=True, timeout=100, check=False)
+    words = ["sh", EXAMPLES / "bot.sh", web_server.url]
+    done = run([*words, "classic:size=2x2"], env=os.environ | {"PY2048_TOKEN": token})
     assert re.fullmatch(rf"{web_server.url}/game/\w+\n", done.stdout)
     assert boards_of(web_server, "Shell", "classic:size=2x2") == {"bot"}
-    refused = subprocess.run(
-        ["sh", EXAMPLES / "bot.sh", web_server.url],
-        env=os.environ | {"PY2048_TOKEN": "none"}, capture_output=True, text=True, timeout=100,
-        check=False,
-    )  # fmt: skip
+    refused = run(words, env=os.environ | {"PY2048_TOKEN": "none"})
     assert (refused.returncode, refused.stdout) == (1, "")
     assert "this token is invalid" in refused.stderr
 

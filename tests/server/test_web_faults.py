@@ -14,12 +14,13 @@ from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
-from inside import Json, Visitor, running
+from inside import Json, Visitor, running, until
 from web_server import GENEROUS, Browser, Socket, serving
 
 from py2048.app.storage import GameChange
 from py2048.app.storage.accounts import Sessions
 from py2048.core.errors import RecordError, StorageError
+from py2048.server.app import Server
 from py2048.server.play.games import GameService
 
 
@@ -47,43 +48,41 @@ async def test_a_store_held_by_another_program_is_told_to_the_player(tmp_path: P
 
 @pytest.mark.parametrize(("moves", "is_told"), [(1, False), (1, True), (2, False)])
 async def test_a_move_whose_acknowledgement_is_lost_is_made_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moves: int, is_told: bool
+    server: Server, monkeypatch: pytest.MonkeyPatch, moves: int, is_told: bool
 ) -> None:
     """A saved move is acknowledged even if its first acknowledgement was lost."""
-    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}") as server:
-        player = Visitor(server)
-        game = (await player.new())["game"]
-        changes = server.backend.rooms.games.store.changes
-        write = changes.write
+    player = Visitor(server)
+    game = (await player.new())["game"]
+    changes = server.backend.rooms.games.store.changes
+    write = changes.write
 
-        def lose(batch: Sequence[GameChange]) -> None:
-            monkeypatch.setattr(changes, "write", write)
-            write(batch)
-            raise StorageError("the connection was closed", "unreachable")
+    def lose(batch: Sequence[GameChange]) -> None:
+        monkeypatch.setattr(changes, "write", write)
+        write(batch)
+        raise StorageError("the connection was closed", "unreachable")
 
-        def stay_away(_: str) -> None:
-            monkeypatch.undo()
-            raise StorageError("the connection was closed", "unreachable")
+    def stay_away(_: str) -> None:
+        monkeypatch.undo()
+        raise StorageError("the connection was closed", "unreachable")
 
-        if is_told:  # the game cannot be read again at once
-            monkeypatch.setattr(server.backend.rooms.games, "load", stay_away)
-        monkeypatch.setattr(changes, "write", lose)
-        room, client = server.backend.rooms.open[game], player.connection
-        for number in range(1, moves + 1):
-            direction = room.game.session.game.legal_directions()[0]
-            room.broadcast(room.game.move(number, direction), client)
+    if is_told:  # the game cannot be read again at once
+        monkeypatch.setattr(server.backend.rooms.games, "load", stay_away)
+    monkeypatch.setattr(changes, "write", lose)
+    room, client = server.backend.rooms.open[game], player.connection
+    for number in range(1, moves + 1):
+        direction = room.game.session.game.legal_directions()[0]
+        room.broadcast(room.game.move(number, direction), client)
+    answer = await player.receive()
+    if is_told:
+        assert (answer["reason"], answer["state"]) == ("storage", None)
         answer = await player.receive()
-        if is_told:
-            assert (answer["reason"], answer["state"]) == ("storage", None)
-            answer = await player.receive()
-        saved = server.backend.rooms.games.store.games.find(game)
-        assert saved is not None
-        assert saved.revision == player.state["version"] == 1
-        if moves == 1:
-            assert (answer["type"], (await player.receive())["type"]) == ("events", "state")
-        else:
-            assert (answer["type"], answer["reason"]) == ("refused", "storage")
-        assert (await player.move())["version"] == 2
+    saved = server.backend.rooms.games.store.games.find(game)
+    assert saved.revision == player.state["version"] == 1
+    if moves == 1:
+        assert (answer["type"], (await player.receive())["type"]) == ("events", "state")
+    else:
+        assert (answer["type"], answer["reason"]) == ("refused", "storage")
+    assert (await player.move())["version"] == 2
 
 
 async def test_maintenance_survives_what_it_meets(
@@ -170,14 +169,6 @@ async def until_refused(socket: Socket) -> Json:
     raise AssertionError("the store has room without end")
 
 
-async def until_ready(browser: Browser) -> None:
-    for _ in range(150):
-        if (await asyncio.to_thread(browser.get, "/readyz")).status == 200:
-            return
-        await asyncio.sleep(0.1)
-    raise AssertionError("the server does not recover")
-
-
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a small file system")
 async def test_a_full_disk_is_told_to_players_pages_programs_and_operators(tmp_path: Path) -> None:
     """A full disk is reported everywhere without paths, and freeing space is enough to recover."""
@@ -211,7 +202,7 @@ async def test_a_full_disk_is_told_to_players_pages_programs_and_operators(tmp_p
             assert not any(str(folder) in answer.text for answer in answers)
             assert browser.get("/leaderboards").status == 200  # reading needs no room
             (folder / "ballast").unlink()
-            await until_ready(browser)
+            await until(lambda: browser.get("/readyz").status == 200)
             socket.state |= refused["state"]
             assert (await socket.move())["version"] == refused["state"]["version"] + 1
             assert program.post(f"/api/games/{game['game']}/moves", move).json()["version"] == 1

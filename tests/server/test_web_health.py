@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
+from tests.command_line import CommandLine
 from web_server import Browser, serving
 
-from py2048.cli import main
 from py2048.server.app import strong_networks
 
 
@@ -54,16 +54,12 @@ def test_without_a_store_the_server_lives_and_is_not_ready(tmp_path: Path) -> No
         assert str(damaged) not in browser.get("/leaderboards").text
 
 
-def test_a_place_that_is_taken_or_not_here_is_told(
-    browser: Browser, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_place_that_is_taken_or_not_here_is_told(browser: Browser, cli: CommandLine) -> None:
     """For an unavailable host or port, one line suggests changing it, and the status is 2."""
     taken = str(browser.server.port)
     for host, port in (("127.0.0.1", taken), ("nope.invalid", "0"), ("192.0.2.1", "0")):
-        assert main(["serve", "--host", host, "--port", port]) == 2
-        error = capsys.readouterr().err
+        error = cli.error("serve", "--host", host, "--port", port)
         assert f"choose another --{'port' if port == taken else 'host'}" in error
-        assert error.count("\n") == 1
 
 
 def test_the_strong_networks_are_named(browser: Browser) -> None:
@@ -73,15 +69,12 @@ def test_the_strong_networks_are_named(browser: Browser) -> None:
     assert logged.get("networks", []) == names
 
 
-def test_what_is_no_database_is_told(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_no_database_is_told(monkeypatch: pytest.MonkeyPatch, cli: CommandLine) -> None:
     """An invalid database URL is reported before the server starts."""
-    assert main(["serve", "--port", "0", "--database", "sqlite:////no/where.sqlite3"]) == 2
-    assert "the database folder /no does not exist" in capsys.readouterr().err
+    error = cli.error("serve", "--port", "0", "--database", "sqlite:////no/where.sqlite3")
+    assert "the database folder /no does not exist" in error
     monkeypatch.setenv("PY2048_DATABASE_URL", "mysql://host/name")
-    assert main(["serve", "--port", "0"]) == 2
-    assert "names 'mysql', which py2048 cannot use" in capsys.readouterr().err
+    assert "names 'mysql', which py2048 cannot use" in cli.error("serve", "--port", "0")
 
 
 @pytest.mark.parametrize("is_used", [True, False])

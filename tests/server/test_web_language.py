@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
-from contextlib import closing
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
 import httpx
 import pytest
-from inside import add_game
+from inside import add_game, running
 from tests import pseudo
 from web_server import Browser
 
-from py2048.app.storage import open_store
 from py2048.server import workers
-from py2048.server.app import Server
 from py2048.server.settings import ServerSettings
 
 PORTUGUESE = "pt-PT,pt;q=0.9,en;q=0.5"
@@ -82,45 +78,27 @@ class _Reader(HTMLParser):
 
 
 async def test_no_text_of_a_page_is_left_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    sqlite_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In a pseudo-language, no page has an untranslated English word except names."""
-    url = f"sqlite:///{tmp_path / 'store.sqlite3'}"
-    with closing(open_store(url)) as store:
-        game = add_game(store, rules="classic:size=2x2")
     monkeypatch.setattr(workers.Worker, "run", lambda _worker, *call: workers.timed(*call))
+    left: list[tuple[str, str]] = []
     with pseudo.spoken(tmp_path, monkeypatch):
-        app = Server(ServerSettings("k" * 16, url)).asgi()
-        us = httpx.AsyncClient(
-            transport=httpx.ASGITransport(app),
-            base_url="http://test",
-            headers={"accept-language": pseudo.CODE},
-        )
-        ended = asyncio.Event()
-        events = iter(({"type": "lifespan.startup"}, {"type": "lifespan.shutdown"}))
-
-        async def receive() -> dict[str, str]:
-            event = next(events)
-            if event["type"] == "lifespan.shutdown":
-                await ended.wait()
-            return event
-
-        started = asyncio.Event()
-
-        async def send(_message: object) -> None:
-            started.set()
-
-        living = asyncio.create_task(app({"type": "lifespan"}, receive, send))
-        await started.wait()
-        left: list[tuple[str, str]] = []
-        for path in (
-            *("/", "/about", "/daily", "/puzzle", "/puzzle?answer=left", "/leaderboards", "/live"),
-            *("/battle", "/account", "/nowhere", f"/game/{game}", f"/game/{game}/share"),
-        ):
-            page = await us.get(path)
-            reader = _Reader()
-            reader.feed(page.text)
-            left += [(path, each) for each in reader.said if pseudo.left_out(each, "ada")]
-        ended.set()
-        await living
+        async with running(sqlite_url, players=ServerSettings.players) as server:
+            game = add_game(server.backend.rooms.games.store, rules="classic:size=2x2")
+            us = httpx.AsyncClient(
+                transport=httpx.ASGITransport(server.asgi()),
+                base_url="http://test",
+                headers={"accept-language": pseudo.CODE},
+            )
+            for path in (
+                *("/", "/about", "/daily", "/puzzle", "/puzzle?answer=left", "/leaderboards"),
+                *("/live", "/battle", "/account", "/nowhere"),
+                *(f"/game/{game}", f"/game/{game}/share"),
+            ):
+                page = await us.get(path)
+                reader = _Reader()
+                reader.feed(page.text)
+                left += [(path, each) for each in reader.said if pseudo.left_out(each, "ada")]
+            await us.aclose()
     assert not left, "\n".join(map(str, left))

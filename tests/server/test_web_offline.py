@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
-from inside import Json, Visitor, running
+from inside import Json, Visitor
 
 from py2048.core.board import Board
 from py2048.core.game import Game
@@ -20,12 +18,6 @@ from py2048.server.site.games import game_page
 
 SHORT = "short:size=2x2"
 COSTLY = "costly:size=1x6,start=2x2:1,spawn=2:1,scoring=moves:1:-1,target=none"
-
-
-@pytest.fixture
-async def server(tmp_path: Path) -> AsyncIterator[Server]:
-    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}") as server:
-        yield server
 
 
 def played_on(state: Json, most: int = 1000) -> tuple[Game, str]:

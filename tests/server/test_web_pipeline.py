@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-from inside import Visitor, running
+from inside import Visitor
 
 from py2048.app.session import PositionSnapshot
 from py2048.core.board import Board
@@ -18,12 +17,6 @@ from py2048.server.app import Server
 from py2048.server.hints import answers_of
 
 WIDE = "wide:size=1x6,start=2x2:1,spawn=2:1,target=none"
-
-
-@pytest.fixture
-async def server(tmp_path: Path) -> AsyncIterator[Server]:
-    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}") as server:
-        yield server
 
 
 async def tell(visitor: Visitor, *actions: tuple[str, int, int]) -> None:

@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
-from inside import Visitor, running
+from inside import Visitor
 from web_server import Browser
 
 from py2048.server.app import Server
-
-
-@pytest.fixture
-async def server(tmp_path: Path) -> AsyncIterator[Server]:
-    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}") as server:
-        yield server
 
 
 async def test_a_guest_plays_at_once(browser: Browser) -> None:

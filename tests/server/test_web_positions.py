@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
-import pytest
 from inside import RULES, add_game
-from test_web_boards import named, record_of, scores
-from web_server import Answer, Browser, WebServer
+from test_web_boards import record_of, scores
+from web_server import Answer, Browser, WebServer, claimed
 
 from py2048 import Record
-from py2048.app.storage import Store, open_store
+from py2048.app.storage import Store
 from py2048.server.schema import BOARDS, POSITION
-
-
-@pytest.fixture
-def store(web_server: WebServer) -> Iterator[Store]:
-    with open_store(web_server.home / "py2048.sqlite3") as opened:
-        yield opened
 
 
 def begun(answer: Answer) -> str:
@@ -34,7 +26,7 @@ async def test_any_position_of_a_finished_game_can_be_played_on(
     web_server: WebServer, store: Store
 ) -> None:
     """A game from a position is casual and counts on no leaderboard."""
-    browser = await named(web_server, "Played on")
+    browser = claimed(web_server, "Played on")
     origin = add_game(store)
     record = Record.from_json(store.records.load(origin))
     boards = [record.start, *(board for board, _, _ in record.replay())]

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from store_games import add_record
-from web_server import Browser, WebServer, elsewhere
+from web_server import WebServer, claimed
 
 from py2048 import get_rules
 from py2048.app.storage import RecordSummary, Store, open_store
@@ -133,8 +133,7 @@ def test_what_a_profile_counts(store: Store) -> None:
 @pytest.mark.timeout(60)
 async def test_the_page_reads_without_scripts(web_server: WebServer) -> None:
     """After the first game the page has plots with tables of their numbers."""
-    browser = Browser(web_server)
-    browser.form("/account/claim", name="Plotter", password="correct horse battery")
+    browser = claimed(web_server, "Plotter")
     assert 'class="plot"' not in browser.get("/player/Plotter").text
     async with browser.socket() as socket:
         await socket.new("2x4", "ranked")
@@ -148,8 +147,7 @@ async def test_the_page_reads_without_scripts(web_server: WebServer) -> None:
 
 async def test_plots_are_drawn_once_for_all_who_ask(web_server: WebServer) -> None:
     """Counts are updated at once, while plots are cached for a minute."""
-    browser = Browser(web_server, address=elsewhere())
-    browser.form("/account/claim", name="Held", password="correct horse battery")
+    browser = claimed(web_server, "Held")
     found = []
     async with browser.socket() as socket:
         for games in (1, 2):

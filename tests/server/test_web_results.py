@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 
 import pytest
 import stand_in_review
-from inside import Visitor, add_game, running
+from inside import Visitor, add_game, running, until
 from web_server import Browser, WebServer
 
 from py2048 import get_rules
@@ -19,6 +17,7 @@ from py2048.app.storage import Store, open_store
 from py2048.app.storage.schema import rounds
 from py2048.presentation.result import PENDING, UNAVAILABLE, Result
 from py2048.server.admission import Caller
+from py2048.server.app import Server
 from py2048.server.play.games import GameService
 from py2048.server.schema import ActionRejected
 from py2048.server.site import reviews
@@ -37,14 +36,6 @@ def result_of(store: Store, game: str, account: str = "ada", refused: str = "") 
     found = result_page(GameService(store), game, account, refused)["result"]
     assert isinstance(found, Result)
     return found
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    for _ in range(600):
-        if condition():
-            return
-        await asyncio.sleep(0.05)
-    raise AssertionError("it does not happen")
 
 
 def test_a_daily_game_is_compared_with_all_on_its_tiles(store: Store) -> None:
@@ -122,7 +113,6 @@ async def test_a_game_that_can_still_be_undone_is_reviewed_and_shared(tmp_path: 
         assert result_of(games.store, game, account).accuracy == "50 %"
         assert today_panel(games, account, get_rules("2x2"), TODAY)["played"] == 1
         card = card_of(games, game)
-        assert card
         assert card.score == player.state["score"]
         await player.ask("undo", number=player.state["version"] + 1)
         assert reviews.figures(games.store.reviews.find(game))[0] == "none"
@@ -132,30 +122,27 @@ async def test_a_game_that_can_still_be_undone_is_reviewed_and_shared(tmp_path: 
             result_of(games.store, game, account)
 
 
-async def test_a_casual_game_counts_at_once_by_the_help_it_used(tmp_path: Path) -> None:
+async def test_a_casual_game_counts_at_once_by_the_help_it_used(server: Server) -> None:
     """Without help it is plain; best, list, rank and statistics change with its end and an undo."""
-    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}") as server:
-        games, player = server.backend.rooms.games, Visitor(server)
-        store, account = games.store, player.account.id
-        await player.new("2x2")
-        store.accounts.claim_name(account, "Ada", "hash")
-        for category in ("plain", "assisted"):
-            while player.state["outcome"] == "playing":
-                await player.move()
-            await server.backend.rooms.wait_for_records(account)
-            rules, score = player.state["rules"]["text"], player.state["score"]
-            assert player.state["category"] == category
-            assert [each.category for each in store.records.select(owner=account)] == [category]
-            assert [each.score for each in store.leaderboards.top("assisted", rules)] == [score]
-            assert today_panel(games, account, get_rules("2x2"), TODAY)["median_score"] == score
-            again = Visitor(server, player.account)
-            assert (await again.new("2x2"))["best"] == score
-            assert (await player.ask("undo", number=player.state["version"] + 1))[
-                "type"
-            ] == "events"
-            assert store.records.select(owner=account) == []
-            assert store.leaderboards.top("assisted", rules) == []
-            assert (await again.new("2x2"))["best"] == 0
+    games, player = server.backend.rooms.games, Visitor(server)
+    store, account = games.store, player.account.id
+    await player.new("2x2")
+    store.accounts.claim_name(account, "Ada", "hash")
+    for category in ("plain", "assisted"):
+        while player.state["outcome"] == "playing":
+            await player.move()
+        await server.backend.rooms.wait_for_records(account)
+        rules, score = player.state["rules"]["text"], player.state["score"]
+        assert player.state["category"] == category
+        assert [each.category for each in store.records.select(owner=account)] == [category]
+        assert [each.score for each in store.leaderboards.top("assisted", rules)] == [score]
+        assert today_panel(games, account, get_rules("2x2"), TODAY)["median_score"] == score
+        again = Visitor(server, player.account)
+        assert (await again.new("2x2"))["best"] == score
+        assert (await player.ask("undo", number=player.state["version"] + 1))["type"] == "events"
+        assert store.records.select(owner=account) == []
+        assert store.leaderboards.top("assisted", rules) == []
+        assert (await again.new("2x2"))["best"] == 0
 
 
 async def test_the_dialog_over_http(web_server: WebServer) -> None:

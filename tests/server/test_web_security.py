@@ -153,7 +153,6 @@ def test_requests_are_rationed(tmp_path: Path) -> None:
         browser = Browser(server)
         answers = [browser.get("/about") for _ in range(30)]
         limited = [answer for answer in answers if answer.status == 429]
-        assert limited
         assert int(limited[0].headers["Retry-After"]) >= 1
         assert browser.get("/healthz").status == 200
         assert browser.get("/static/css/themes.css").status == 200

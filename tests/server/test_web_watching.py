@@ -4,68 +4,59 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
-from pathlib import Path
 
-from inside import Visitor, running
+from inside import Visitor, until
 
+from py2048.server.app import Server
 from py2048.server.play.rooms import Client
 
 
 async def test_whoever_comes_while_a_move_is_written_is_told_the_position_first(
-    tmp_path: Path,
+    server: Server,
 ) -> None:
     """A new watcher receives the position before any later move."""
-    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}") as server:
-        player, watcher = Visitor(server), Visitor(server)
-        game = (await player.new())["game"]
-        room = server.backend.rooms.open[game]
-        with server.backend.rooms.games.store.write():
-            moves = [asyncio.create_task(player.move())]
-            await asyncio.wait_for(_until(lambda: not room.is_settled), 30)
-            watching = asyncio.create_task(watcher.ask("watch", game=game))
-            await asyncio.wait_for(_until(lambda: watcher.connection in room.clients), 30)
-        first = await watching
-        assert (first["type"], first["version"]) == ("state", 1)
-        await asyncio.gather(*moves)
-        await player.move()
-        then = await watcher.receive()
-        assert (then["type"], then["version"]) == ("events", 2)
+    player, watcher = Visitor(server), Visitor(server)
+    game = (await player.new())["game"]
+    room = server.backend.rooms.open[game]
+    with server.backend.rooms.games.store.write():
+        moves = [asyncio.create_task(player.move())]
+        await until(lambda: not room.is_settled)
+        watching = asyncio.create_task(watcher.ask("watch", game=game))
+        await until(lambda: watcher.connection in room.clients)
+    first = await watching
+    assert (first["type"], first["version"]) == ("state", 1)
+    await asyncio.gather(*moves)
+    await player.move()
+    then = await watcher.receive()
+    assert (then["type"], then["version"]) == ("events", 2)
 
 
-async def test_a_request_is_answered_by_what_it_did(tmp_path: Path) -> None:
+async def test_a_request_is_answered_by_what_it_did(server: Server) -> None:
     """A response describes its own action, not an earlier one that is still being saved."""
-    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}") as server:
-        player = Visitor(server)
-        room = server.backend.rooms.open[(await player.new())["game"]]
-        requests = [Client(player.account.id) for _ in range(2)]
-        with server.backend.rooms.games.store.write():
-            for number, request in enumerate(requests, start=1):
-                server.backend.rooms.enter(request, room)
-                direction = room.game.session.game.legal_directions()[0]
-                room.broadcast(room.game.move(number, direction), request)
+    player = Visitor(server)
+    room = server.backend.rooms.open[(await player.new())["game"]]
+    requests = [Client(player.account.id) for _ in range(2)]
+    with server.backend.rooms.games.store.write():
         for number, request in enumerate(requests, start=1):
-            answer = json.loads(await asyncio.wait_for(request.next(), 30))
-            assert (answer["type"], answer["version"]) == ("events", number)
-            server.backend.rooms.leave(request)
+            server.backend.rooms.enter(request, room)
+            direction = room.game.session.game.legal_directions()[0]
+            room.broadcast(room.game.move(number, direction), request)
+    for number, request in enumerate(requests, start=1):
+        answer = json.loads(await asyncio.wait_for(request.next(), 30))
+        assert (answer["type"], answer["version"]) == ("events", number)
+        server.backend.rooms.leave(request)
 
 
-async def test_a_watcher_who_leaves_changes_nothing(tmp_path: Path) -> None:
+async def test_a_watcher_who_leaves_changes_nothing(server: Server) -> None:
     """The game stays open for its player, and its autoplay continues."""
-    async with running(f"sqlite:///{tmp_path / 'store.sqlite3'}") as server:
-        player, watcher = Visitor(server), Visitor(server)
-        game = (await player.new())["game"]
-        await player.ask("autoplay", player="random", delay=10_000)
-        await watcher.ask("watch", game=game)
-        room = server.backend.rooms.open[game]
-        watcher.leave()
-        assert room.clients == {player.connection}
-        assert server.backend.rooms.open[game] is room
-        assert room.autoplayer == "random"
-        player.leave()
-        assert room.autoplayer is None
-
-
-async def _until(holds: Callable[[], bool]) -> None:
-    while not holds():
-        await asyncio.sleep(0.01)
+    player, watcher = Visitor(server), Visitor(server)
+    game = (await player.new())["game"]
+    await player.ask("autoplay", player="random", delay=10_000)
+    await watcher.ask("watch", game=game)
+    room = server.backend.rooms.open[game]
+    watcher.leave()
+    assert room.clients == {player.connection}
+    assert server.backend.rooms.open[game] is room
+    assert room.autoplayer == "random"
+    player.leave()
+    assert room.autoplayer is None

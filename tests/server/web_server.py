@@ -170,6 +170,17 @@ class Browser:
             yield socket
 
 
+PASSWORD = "correct horse battery"
+
+
+def claimed(server: WebServer, name: str) -> Browser:
+    """Return a browser whose guest has claimed a name."""
+    browser = Browser(server, address=elsewhere())
+    answer = browser.form("/account/claim", name=name, password=PASSWORD)
+    assert answer.status == 200, answer.text
+    return browser
+
+
 class Socket:
     """A WebSocket with a game."""
 

@@ -35,55 +35,46 @@ def answer(monkeypatch: pytest.MonkeyPatch, *lines: str) -> None:
     monkeypatch.setattr("sys.stdin", StringIO("".join(f"{line}\n" for line in lines)))
 
 
-def test_mistakes_of_a_reviewed_game_are_practised(record, capsys, monkeypatch):
+def test_mistakes_of_a_reviewed_game_are_practised(record, cli, monkeypatch):
     """Mistakes are kept once, asked, answered, and hidden until they are due again."""
-    assert main(["review", str(record), "--notebook"]) == 0
-    kept = int(capsys.readouterr().out.splitlines()[-1].split()[0])
+    kept = int(cli("review", str(record), "--notebook").splitlines()[-1].split()[0])
     assert kept > 1
-    assert main(["review", str(record), "--notebook"]) == 0
-    assert capsys.readouterr().out.splitlines()[-1].startswith("0 new")
+    assert cli("review", str(record), "--notebook").splitlines()[-1].startswith("0 new")
     with open_store() as store:
         due = Notebook(store).due()
     assert len(due) == kept
     best = [str(max(each.values, key=each.values.__getitem__)) for each in due]
     answer(monkeypatch, "nonsense", *best)
-    assert main(["practice"]) == 0
-    out = capsys.readouterr().out
+    out = cli("practice")
     assert "'nonsense' is not a direction" in out
     assert out.count("the best move.") == out.count("due again in 2 days") == kept
     assert main(["review", str(record), "--notebook", "--quiet"]) == 0
-    assert main(["practice"]) == 0
-    assert "nothing is due; the next mistake is due on" in capsys.readouterr().out
-    assert main(["practice", "--statistics", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
+    assert "nothing is due; the next mistake is due on" in cli("practice")
+    found = cli.json("practice", "--statistics", "--json")
     assert sum(each["mistakes"] for each in found) == kept
     assert all(each["successes"] == each["tries"] > 0 for each in found)
 
 
-def test_an_empty_notebook_says_how_it_is_filled(capsys):
+def test_an_empty_notebook_says_how_it_is_filled(cli):
     """An empty notebook explains how to fill it, in practice and in its statistics."""
     for words in (["practice"], ["practice", "--only", "corner"], ["practice", "--statistics"]):
-        assert main(words) == 0
-        assert "py2048 review FILE --notebook" in capsys.readouterr().out
+        assert "py2048 review FILE --notebook" in cli(*words)
 
 
-def test_a_puzzle_is_solved_once_for_the_rating(capsys, monkeypatch):
+def test_a_puzzle_is_solved_once_for_the_rating(cli, monkeypatch):
     """The solution is shown after the move, and a second answer does not change the rating."""
     puzzle = get_puzzle(17)
     answer(monkeypatch, str(puzzle.best))
-    assert main(["puzzle", "--id", "17", "--json"]) == 0
-    asked, result = map(json.loads, capsys.readouterr().out.splitlines())
+    asked, result = map(json.loads, cli("puzzle", "--id", "17", "--json").splitlines())
     assert asked["board"] == [list(row) for row in puzzle.board.rows]
     assert (result["solved"], result["theme"]) == (True, puzzle.theme)
     assert result["your_rating"] > 1500
     wrong = next(each for each in puzzle.values if each is not puzzle.best)
     answer(monkeypatch, str(wrong))
-    assert main(["puzzle", "--id", "17"]) == 0
-    out = capsys.readouterr().out
+    out = cli("puzzle", "--id", "17")
     assert f"{str(puzzle.best).capitalize()} was best." in out
     assert f"your rating stays {result['your_rating']:,.0f}" in out
-    assert main(["puzzle", "--statistics"]) == 0
-    assert capsys.readouterr().out.endswith("solved 1 of 1\n")
+    assert cli("puzzle", "--statistics").endswith("solved 1 of 1\n")
 
 
 def test_puzzles_follow_each_other(capsys, monkeypatch):
@@ -102,7 +93,7 @@ def test_puzzles_follow_each_other(capsys, monkeypatch):
     assert f"puzzle {puzzle.id}, rated {puzzle.rating:,}" in capsys.readouterr().out
 
 
-def test_keys_move_in_a_terminal(capsys, monkeypatch):
+def test_keys_move_in_a_terminal(cli, monkeypatch):
     """All movement keys work, including the escape sequences of arrow keys."""
     keys: list[str] = []
     monkeypatch.setattr(practice, "are_terminal", lambda: True)
@@ -110,10 +101,8 @@ def test_keys_move_in_a_terminal(capsys, monkeypatch):
     puzzle = next(each for each in puzzles() if Direction.RIGHT in each.values)
     for sent in ("l", "\x1b[C", "D"):
         keys[:] = ["x", sent]
-        assert main(["puzzle", "--id", str(puzzle.id)]) == 0
-        out = capsys.readouterr().out
+        out = cli("puzzle", "--id", str(puzzle.id))
         assert "that key moves nothing" in out
         assert "): Right\n" in out
     keys[:] = ["q"]
-    assert main(["puzzle", "--id", str(puzzle.id)]) == 0
-    assert "is best" not in capsys.readouterr().out
+    assert "is best" not in cli("puzzle", "--id", str(puzzle.id))

@@ -24,7 +24,6 @@ from py2048.core.direction import Direction
 from py2048.core.errors import StorageError
 from py2048.core.game import Game, Record
 from py2048.core.rules import COURSE_PRESETS, get_rules, list_boards
-from py2048.presentation.actions import ACTIONS
 
 NEARLY_WON = "1024 1024 2 4\n2 4 8 16\n. . . .\n. . . ."
 NEARLY_OVER = "2 2 16 8/4 8 16 32/8 16 32 64/16 32 64 128"
@@ -424,12 +423,6 @@ def test_looks_are_remembered(kept):
     assert [label for label, _value in screen.status.race] == ["Time", "512", "1,024", "2,048"]
     assert controlled(kept)[0].presenter.is_racing
     assert kept.get_setting("theme") == screen.theme.name
-
-
-def test_every_action_of_a_terminal_is_done():
-    """The controller has a handler for every terminal action."""
-    controller, _ = controlled()
-    assert {each.name for each in ACTIONS if each.label} <= controller.commands.keys()
 
 
 # Reviews, practice and the coach

@@ -160,7 +160,6 @@ def test_a_review_at_a_level_opens_at_the_costliest_mistake():
     """It shows the chances of the goal, the reason, the habits and what the accuracy means."""
     review = leveled_review()
     move = review.move
-    assert move is not None
     assert move.loss == max(each.loss for each in review.moves)
     assert review.badge == "Blunder \N{MINUS SIGN}50 %"
     assert review.rows_title == "Your chance of 64"
@@ -198,7 +197,6 @@ def test_a_mistake_is_tried_again_until_the_better_move_is_found():
     """The answer is hidden; worse moves show their chance, and the better one says so."""
     review = leveled_review()
     move = review.move
-    assert move is not None
     names = {direction: name for name, direction in RETRY_DIRECTIONS.items()}
     illegal = set(Direction) - set(move.values)
     review.go("retry")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
 
 import pytest
 from textual.pilot import Pilot
@@ -24,6 +26,16 @@ def new_session(board: str = "", rules: str = "classic") -> Session:
     session = Session()
     session.start(Rules.parse(rules), seed=SEED, board=Board.parse(board) if board else None)
     return session
+
+
+@asynccontextmanager
+async def playing(
+    session: Session, size: tuple[int, int] = (80, 24), theme: str = "", **options: Any
+) -> AsyncIterator[tuple[GameApp, Pilot[None]]]:
+    """Run the application, without animation."""
+    app = GameApp(session, theme=theme, reduced_motion=True)
+    async with app.run_test(size=size, **options) as pilot:
+        yield app, pilot
 
 
 def strips(app: GameApp) -> list[Strip]:

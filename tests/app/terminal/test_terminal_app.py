@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.app.terminal.playing import new_session, shown, until
+from tests.app.terminal.playing import new_session, playing, shown, until
 from textual import events
 from textual.widgets import Input, OptionList, Static
 
-from py2048.app.terminal.app import GameApp
 from py2048.app.terminal.screens import ConfirmDialog, ListScreen, MoreScreen
 from py2048.core.board import Board
 from py2048.core.direction import Direction
@@ -24,8 +23,7 @@ async def test_every_move_key_slides():
     """Arrows, WASD and hjkl, in both cases, slide in their direction."""
     board = Board.parse(". . . .\n. 2 . .\n. . . .\n. . . .")
     session = new_session()
-    app = GameApp(session, reduced_motion=True)
-    async with app.run_test() as pilot:
+    async with playing(session) as (app, pilot):
         for action in ACTIONS:
             for key in action.keys if action.name in map(str, Direction) else ():
                 app.controller.presenter.show(session.start(board=board))
@@ -37,8 +35,7 @@ async def test_every_move_key_slides():
 async def test_a_merge_shows_its_tile_its_points_and_the_new_best():
     """A merge updates tile, score and best score, and briefly shows the points gained."""
     session = new_session("64 64 . .\n. . . .\n. . . .\n. . . .")
-    async with GameApp(session, reduced_motion=True).run_test() as pilot:
-        app = pilot.app
+    async with playing(session) as (app, pilot):
         await pilot.press("left")
         await pilot.pause()
         assert "+128" in shown(app)
@@ -51,8 +48,7 @@ async def test_a_merge_shows_its_tile_its_points_and_the_new_best():
 async def test_keys_do_not_move_tiles_behind_a_dialog():
     """While a question is open, movement keys do not reach the game."""
     session = new_session()
-    app = GameApp(session, reduced_motion=True)
-    async with app.run_test() as pilot:
+    async with playing(session) as (app, pilot):
         await pilot.press("left", "up", "n", "right", "down", "u")
         assert session.game.ply == len(session.game.turns) == 2
         assert isinstance(app.screen, ConfirmDialog)
@@ -61,8 +57,7 @@ async def test_keys_do_not_move_tiles_behind_a_dialog():
 async def test_the_rules_menu_lists_every_board():
     """M lists all boards and the way to the courses; choosing a board starts a game on it."""
     session = new_session()
-    app = GameApp(session, reduced_motion=True)
-    async with app.run_test() as pilot:
+    async with playing(session) as (app, pilot):
         await pilot.press("m")
         options = app.screen.query_one(OptionList)
         assert options.option_count == len(list_boards()) + 1
@@ -75,8 +70,7 @@ async def test_the_rules_menu_lists_every_board():
 async def test_custom_rules_are_validated():
     """Typed rules start a game; an error is explained and keeps the dialog open."""
     session = new_session()
-    app = GameApp(session, reduced_motion=True)
-    async with app.run_test() as pilot:
+    async with playing(session) as (app, pilot):
         await pilot.press("m", "tab")
         app.screen.query_one(Input).value = "clasic"
         await pilot.press("enter")
@@ -92,8 +86,7 @@ async def test_custom_rules_are_validated():
 async def test_a_finished_game_shows_its_result_and_can_be_undone():
     """A finished game shows its score and can be shared; undo removes the result."""
     session = new_session(NEARLY_OVER)
-    app = GameApp(session, reduced_motion=True)
-    async with app.run_test() as pilot:
+    async with playing(session) as (app, pilot):
         await pilot.press("right")
         over = session.game.is_over
         assert over == ("review" in shown(app))
@@ -117,8 +110,7 @@ async def test_a_finished_game_shows_its_result_and_can_be_undone():
 @pytest.mark.parametrize("key", BY_NAME["help"].keys)
 async def test_the_help_lists_every_action_and_performs_it(key):
     """The help lists all actions and performs a chosen one; its own key closes it."""
-    app = GameApp(new_session(), reduced_motion=True)
-    async with app.run_test(size=(90, 70)) as pilot:
+    async with playing(new_session(), size=(90, 70)) as (app, pilot):
         await pilot.press(key)
         assert isinstance(app.screen, MoreScreen)
         await pilot.pause()
@@ -135,8 +127,11 @@ async def test_a_saved_game_is_only_replaced_after_confirmation(tmp_path, monkey
     """An unused name is suggested; an existing file is only replaced after a question."""
     monkeypatch.chdir(tmp_path)
     first, second = Path("classic-0.2048.json"), Path("classic-0-2.2048.json")
-    app = GameApp(new_session("2 4 . .\n. . . .\n. . . .\n. . . ."), reduced_motion=True)
-    async with app.run_test(size=(100, 30)) as pilot:
+    session = new_session("2 4 . .\n. . . .\n. . . .\n. . . .")
+    async with playing(session, size=(100, 30)) as (
+        app,
+        pilot,
+    ):
         for path in (first, second):
             await pilot.press("ctrl+s", "enter")
             await until(pilot, path.exists)
@@ -155,8 +150,7 @@ async def test_a_saved_game_is_only_replaced_after_confirmation(tmp_path, monkey
 @pytest.mark.parametrize("key", ["q", "Q", "ctrl+c", "ctrl+q"])
 async def test_quitting_needs_one_key(key):
     """Q, Ctrl+C and Ctrl+Q exit immediately."""
-    app = GameApp(new_session(), reduced_motion=True)
-    async with app.run_test() as pilot:
+    async with playing(new_session()) as (app, pilot):
         await pilot.press(key)
         await pilot.pause()
         assert not app.is_running
@@ -165,16 +159,15 @@ async def test_quitting_needs_one_key(key):
 async def test_a_board_is_pasted():
     """A pasted board starts a game."""
     session = new_session()
-    async with GameApp(session, reduced_motion=True).run_test() as pilot:
-        pilot.app.post_message(events.Paste("2 2 4 / . . 8"))
+    async with playing(session) as (app, pilot):
+        app.post_message(events.Paste("2 2 4 / . . 8"))
         await until(pilot, lambda: session.game.board.shape == (2, 3))
 
 
 async def test_a_hint_names_the_direction_and_every_loss():
     """A hint shows the best move and the losses of all others, until the next move."""
     session = new_session("2 2 4 8\n. . . .\n. . . .\n. . . .")
-    app = GameApp(session, reduced_motion=True)
-    async with app.run_test() as pilot:
+    async with playing(session) as (app, pilot):
         session.set_setting("player", "greedy")
         await pilot.press("question_mark")
         await until(pilot, lambda: app.view.hint is not None)

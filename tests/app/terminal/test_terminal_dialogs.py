@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from tests.app.terminal.playing import new_session, until
+from tests.app.terminal.playing import new_session, playing, until
 from textual.pilot import Pilot
 from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList
 
 from py2048.app.session import Session, open_session
-from py2048.app.terminal.app import GameApp
 from py2048.core.direction import Direction
 
 DIALOG_KEYS = ("m", "p", "n", "g", "ctrl+s", "ctrl+o", "f1")
@@ -50,8 +49,7 @@ async def test_a_dialog_only_takes_the_first_answer(respond, tmp_path, monkeypat
     """Input after the first answer closes neither another screen nor the application."""
     monkeypatch.chdir(tmp_path)  # one of the dialogs writes a file
     session = session_with_two_games()
-    app = GameApp(session, reduced_motion=True)
-    async with app.run_test(size=(100, 30)) as pilot:
+    async with playing(session, size=(100, 30)) as (app, pilot):
         for key in DIALOG_KEYS:
             for direction in Direction:  # an answer may have started a new game
                 app.controller.do(str(direction))
@@ -68,8 +66,7 @@ async def test_a_dialog_only_takes_the_first_answer(respond, tmp_path, monkeypat
 async def test_dialogs_work_on_very_narrow_terminals():
     """Resizing the terminal to a single column does not crash an open dialog."""
     session = session_with_two_games()
-    app = GameApp(session, reduced_motion=True)
-    async with app.run_test(size=(40, 12)) as pilot:
+    async with playing(session, size=(40, 12)) as (app, pilot):
         for key in (*DIALOG_KEYS, "b", "f", "v"):
             await pilot.press(key)
             for width in (5, 1, 40):
@@ -83,8 +80,7 @@ async def test_dialogs_work_on_very_narrow_terminals():
 async def test_a_double_click_in_a_dialog_does_not_reach_the_board():
     """The second click, which arrives after the dialog has closed, moves no tile."""
     session = new_session()
-    app = GameApp(session, reduced_motion=True)
-    async with app.run_test(size=(100, 30)) as pilot:
+    async with playing(session, size=(100, 30)) as (app, pilot):
         await pilot.press("p")
         await pilot.pause()
         place = app.screen.query_one(OptionList).region

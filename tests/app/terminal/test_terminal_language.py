@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from playing import new_session, shown
+from playing import new_session, playing, shown
 from tests import pseudo
 
-from py2048.app.terminal.app import GameApp
 from py2048.presentation.actions import ACTIONS
 
 
@@ -18,8 +17,7 @@ async def test_every_text_of_the_terminal_is_translated(size, tmp_path, monkeypa
     monkeypatch.chdir(tmp_path)
     left: list[tuple[str, str]] = []
     with pseudo.spoken(tmp_path, monkeypatch):
-        app = GameApp(new_session(), reduced_motion=True)
-        async with app.run_test(size=size) as pilot:
+        async with playing(new_session(), size=size) as (app, pilot):
 
             def look(where: str) -> None:
                 lines = shown(app).splitlines()
@@ -36,8 +34,7 @@ async def test_every_text_of_the_terminal_is_translated(size, tmp_path, monkeypa
                 while len(app.screen_stack) > 1:
                     await pilot.press("escape")
         over = new_session("2 4 2 4/4 2 4 2/2 4 2 4/4 2 4 .")
-        app = GameApp(over, reduced_motion=True)
-        async with app.run_test(size=size) as pilot:
+        async with playing(over, size=size) as (app, pilot):
             await pilot.press("right")
             await pilot.pause(1.0)
             left += [("over", each) for each in shown(app).splitlines() if pseudo.left_out(each)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.app.terminal.playing import SEED, colours, new_session, shown, strips, until
+from tests.app.terminal.playing import SEED, colours, new_session, playing, shown, strips, until
 from textual import events
 
 from py2048.app.session import Hint, open_session
@@ -21,8 +21,7 @@ async def test_themes_are_applied_immediately_and_saved():
     """T cycles through the themes, recolours board and page, and saves the choice."""
     session = open_session()
     session.start(seed=SEED, board=Board.parse("2 . . .\n. . . .\n. . . .\n. . . 8"))
-    app = GameApp(session, reduced_motion=True)
-    async with app.run_test() as pilot:
+    async with playing(session) as (app, pilot):
         for theme in (*THEMES[1:], THEMES[0], THEMES[1]):
             wanted = {theme.page, theme.tile(2).background, theme.empty}
             await pilot.press("t")
@@ -39,8 +38,7 @@ async def test_themes_on_terminals_with_sixteen_colours(monkeypatch):
     monkeypatch.delenv("COLORTERM")
     monkeypatch.setenv("TERM", "xterm")
     session = new_session("2 4 8 16\n32 64 128 256\n. . . .\n512 1024 2048 .")
-    app = GameApp(session, reduced_motion=True)
-    async with app.run_test() as pilot:
+    async with playing(session) as (app, pilot):
         for theme in (*THEMES[1:], THEMES[0]):
             await pilot.press("t")
             plain = in_sixteen_colours(theme)
@@ -52,8 +50,8 @@ async def test_themes_on_terminals_with_sixteen_colours(monkeypatch):
 @pytest.mark.parametrize("size", [(80, 24), (60, 20), (40, 20), (100, 30), (200, 60)])
 async def test_messages_do_not_move_anything(size):
     """Board, key bar and titles keep their positions; long messages appear as a single toast."""
-    app = GameApp(new_session("2 2 4 8\n. . . .\n. . . .\n. . . ."), reduced_motion=True)
-    async with app.run_test(size=size, notifications=True) as pilot:
+    session = new_session("2 2 4 8\n. . . .\n. . . .\n. . . .")
+    async with playing(session, size, notifications=True) as (app, pilot):
 
         def places() -> list[object]:
             lines = shown(app).splitlines()
@@ -83,8 +81,7 @@ async def test_nothing_is_bold_with_sixteen_colours(monkeypatch):
     """On a 16-colour terminal, neither the board nor dialogs use bold text."""
     monkeypatch.delenv("COLORTERM")
     monkeypatch.setenv("TERM", "xterm")
-    app = GameApp(new_session(), theme="light", reduced_motion=True)
-    async with app.run_test() as pilot:
+    async with playing(new_session(), theme="light") as (app, pilot):
         for key in ("left", "m", "escape", "f1", "escape", "n"):
             await pilot.press(key)
             await pilot.pause()
@@ -94,8 +91,7 @@ async def test_nothing_is_bold_with_sixteen_colours(monkeypatch):
 
 async def test_a_tiny_terminal_shows_a_message_and_recovers():
     """A terminal that is too small shows a message; enlarging it shows the game."""
-    app = GameApp(new_session(), reduced_motion=True)
-    async with app.run_test(size=(6, 3)) as pilot:
+    async with playing(new_session(), size=(6, 3)) as (app, pilot):
         assert shown(app).split() == ["Too", "small"]
         assert app.view.arrangement is Arrangement.NONE
         await pilot.resize_terminal(80, 24)
@@ -111,8 +107,7 @@ ONE_TILE = Board.parse(". . . .\n. 2 . .\n. . . .\n. . . .")
 async def test_clicks_near_a_side_and_drags_move():
     """A click near a side and a drag move in their direction; a central click does not move."""
     session = new_session()
-    app = GameApp(session, reduced_motion=True)
-    async with app.run_test() as pilot:
+    async with playing(session) as (app, pilot):
         await pilot.click(app.view.board, offset=MIDDLE)
         assert session.game.ply == 0
         clicks = ((2, 10), "left"), ((39, 10), "right"), ((20, 1), "up"), ((20, 19), "down")
@@ -129,8 +124,7 @@ async def test_clicks_near_a_side_and_drags_move():
 async def test_a_click_that_ends_on_a_hidden_board_moves_nothing():
     """A click has no effect if the terminal shrinks to nothing while the button is down."""
     session = new_session()
-    app = GameApp(session, reduced_motion=True)
-    async with app.run_test(size=(100, 30)) as pilot:
+    async with playing(session, size=(100, 30)) as (app, pilot):
         await pilot.mouse_down(app.view.board, offset=MIDDLE)
         await pilot.resize_terminal(1, 1)
         await until(pilot, lambda: not app.view.board.size)
@@ -144,8 +138,7 @@ async def test_a_click_that_ends_on_a_hidden_board_moves_nothing():
 async def test_keys_in_the_bar_can_be_clicked():
     """Clicking a label in the key bar performs its action."""
     session = new_session()
-    app = GameApp(session, reduced_motion=True)
-    async with app.run_test() as pilot:
+    async with playing(session) as (app, pilot):
         await pilot.press("left", "up")
         ply = session.game.ply
         await pilot.click("#bar", offset=(shown(app).splitlines()[-1].index("undo"), 0))

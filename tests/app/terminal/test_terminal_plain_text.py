@@ -5,41 +5,43 @@ from __future__ import annotations
 import io
 import subprocess
 import sys
+from contextlib import closing
 
 import pytest
 from tests.app.controller.reviewing import FAULTS, MOVES, known_record, known_review
+from tests.app.terminal.playing import new_session
 from tests.processes import python
 
 from py2048.app.session import Session, open_session
 from py2048.app.terminal import plain_text
-from py2048.core.board import Board
 from py2048.core.game import Record
-from py2048.core.rules import Rules
 
 GREETING = "2048. Type help for the commands."
 
 
-def transcript(
-    text: str, *, board: str = "", rules: str = "classic", player: str | None = None, seed: int = 7
-) -> list[str]:
-    """Return the answers to the lines of `text`, after the greeting and the new game."""
-    session = Session()
-    session.start(Rules.parse(rules), seed=seed, board=Board.parse(board) if board else None)
+def said_to(session: Session, text: str, player: str | None = None) -> list[str]:
+    """Return what the lines of `text` are answered with, after the greeting."""
     out = io.StringIO()
     assert plain_text.run(session, io.StringIO(text), out, player=player) == 0
-    greeting, started, *answers = out.getvalue().splitlines()
+    greeting, *answers = out.getvalue().splitlines()
     assert greeting == GREETING
+    return answers
+
+
+def transcript(
+    text: str, *, board: str = "", rules: str = "classic", player: str | None = None
+) -> list[str]:
+    """Return the answers to the lines of `text`, after the greeting and the new game."""
+    session = new_session(board, rules)
+    started, *answers = said_to(session, text, player)
     assert started.startswith("New game, ")
     return answers
 
 
 def test_a_short_game():
     """Each command is answered with one line that describes the move."""
-    session, out = Session(), io.StringIO()
-    session.start(seed=7)
-    plain_text.run(session, io.StringIO("left\nu\nundo\nredo\nundo\nu\nscore\nquit\nleft\n"), out)
-    assert out.getvalue().splitlines() == [
-        GREETING,
+    text = "left\nu\nundo\nredo\nundo\nu\nscore\nquit\nleft\n"
+    assert said_to(new_session(), text) == [
         "New game, 4 by 4. A 2 at row 1, column 3. A 2 at row 3, column 3. Score 0.",
         "Left: nothing merged. A 2 at row 2, column 4. Score 0.",
         "Up: merged 2 and 2 into 4, plus 4. A 2 at row 2, column 1. Score 4.",
@@ -98,12 +100,10 @@ def test_new_asks_while_a_game_is_in_progress():
 
 def test_a_hint_ranks_the_moves_and_auto_plays_them():
     """`hint` describes the best move and the others, and `auto` plays moves."""
-    session, out = Session(), io.StringIO()
+    session = new_session("2 2 4 8\n. . . .\n. . . .\n. . . .")
     session.set_setting("player", "greedy")
-    session.start(board=Board.parse("2 2 4 8\n. . . .\n. . . .\n. . . ."), seed=7)
-    plain_text.run(session, io.StringIO("hint\nauto 3\nrules\n"), out)
-    answers = out.getvalue().splitlines()
-    assert answers[2].startswith("Left is best. Right is as good.")
+    answers = said_to(session, "hint\nauto 3\nrules\n")
+    assert answers[1].startswith("Left is best. Right is as good.")
     assert session.game.ply == 3
     assert answers[-1] == "Rules classic: 4x4, new 2 (90 %) or 4 (10 %), target 2048."
 
@@ -126,12 +126,10 @@ def test_a_player_plays_to_the_end():
 def test_games_are_saved_resumed_and_written(tmp_path):
     """Each set of rules has its own game; records can be saved, and errors are explained."""
     path = tmp_path / "game.2048.json"
-    session, out = open_session(), io.StringIO()
     commands = ["left", "right", "resume 3x4", "new 3x4", "yes", "resume classic"]
     commands += [f"save {path}", f"save {tmp_path}", "board"]
-    plain_text.run(session, io.StringIO("\n".join(commands)), out)
-    session.close()
-    answers = out.getvalue().splitlines()
+    with closing(open_session()) as session:
+        answers = said_to(session, "\n".join(commands))
     assert "There is no game to resume." in answers
     assert any(answer.startswith("Game resumed, 4 by 4.") for answer in answers)
     assert f"Saved as {path}." in answers
@@ -188,10 +186,9 @@ def test_the_plain_text_mode_does_not_load_textual():
 @pytest.mark.usefixtures("known_judge")
 def test_a_review_describes_each_mistake_and_the_game():
     """A review writes one line per mistake and a summary, and counts as one hint."""
-    session, out, review = Session(), io.StringIO(), known_review()
+    session, review = Session(), known_review()
     session.start_from(known_record())
-    plain_text.run(session, io.StringIO("review\nreview 3\nreview 99\nscore\n"), out)
-    answers = out.getvalue().splitlines()[2:]
+    answers = said_to(session, "review\nreview 3\nreview 99\nscore\n")[1:]
     assert len(answers) == len(FAULTS) + 4
     for ply, answer in zip(FAULTS, answers, strict=False):
         review.seek(ply - 1)
@@ -206,11 +203,9 @@ def test_a_review_describes_each_mistake_and_the_game():
 def test_a_record_in_a_file_is_reviewed(tmp_path):
     """Reviewing a file does not count as help for the current game; a missing file is reported."""
     known_record().save(tmp_path / "game.2048.json")
-    session, out = Session(), io.StringIO()
-    session.start(seed=1)
+    session = new_session()
     lines = f"left\nreview {tmp_path}/game.2048.json\nreview {tmp_path}/none\nreview 1\n"
-    plain_text.run(session, io.StringIO(lines), out)
-    *mistakes, summary, fault, move = out.getvalue().splitlines()[3:]
+    *mistakes, summary, fault, move = said_to(session, lines)[2:]
     assert len(mistakes) == len(FAULTS)
     assert summary == known_review().summary
     assert "No such file" in fault
@@ -221,13 +216,11 @@ def test_a_record_in_a_file_is_reviewed(tmp_path):
 @pytest.mark.usefixtures("known_judge")
 def test_the_coach_speaks_after_a_mistake():
     """The coach comments on a mistake, and on nothing else, until it is turned off."""
-    session, out, fault = Session(), io.StringIO(), known_review().moves[4]
+    session, fault = Session(), known_review().moves[4]
     session.start_from(known_record(), 4)
     session.set_setting("player", "greedy")  # no progress lines, as it needs no compiler
     lines = f"coach\n{fault.played}\nundo\nauto 1\ncoach\n{fault.best}\n"
-    plain_text.run(session, io.StringIO(lines), out, player=None)
-    lines = out.getvalue().splitlines()[2:]
-    on, _moved, comment, _undone, _auto, off, *rest = lines
+    _started, on, _moved, comment, _undone, _auto, off, *rest = said_to(session, lines)
     assert on == "The coach judges your moves; the game counts as assisted."
     best = str(fault.best).capitalize()
     lost = f"Blunder \N{MINUS SIGN}50 %. You went {fault.played}. {best} was best."

@@ -6,12 +6,11 @@ from dataclasses import replace
 
 import pytest
 from tests.app.controller.reviewing import FAULTS, MOVES, ended_record, known_record, leveled_review
-from tests.app.terminal.playing import colours, shown, until
+from tests.app.terminal.playing import colours, playing, shown, until
 from textual.pilot import Pilot
 
 from py2048.app.controller.review import GameReview
 from py2048.app.session import Session, open_session
-from py2048.app.terminal.app import GameApp
 from py2048.app.terminal.screens import (
     GRAPH_MARKS,
     ListScreen,
@@ -48,8 +47,7 @@ async def reviewed(pilot: Pilot[None]) -> GameReview:
 async def test_a_review_shows_each_mistake_and_closes():
     """Down goes to the next mistake, T tries it again, and Q closes the review."""
     session = finished()
-    app = GameApp(session, reduced_motion=True)
-    async with app.run_test(size=(80, 24)) as pilot:
+    async with playing(session) as (app, pilot):
         review = await reviewed(pilot)
         for ply, grade in FAULTS.items():
             await pilot.press("down")
@@ -73,8 +71,8 @@ async def test_a_review_shows_each_mistake_and_closes():
 @pytest.mark.usefixtures("known_judge")
 async def test_every_size_shows_the_grade_and_the_losses():
     """Terminals from 20x10 show the board, the grade and the loss of a blunder."""
-    app, loss = GameApp(finished(), reduced_motion=True), "\N{MINUS SIGN}40.0 %"
-    async with app.run_test(size=(80, 24)) as pilot:
+    loss = "\N{MINUS SIGN}40.0 %"
+    async with playing(finished()) as (app, pilot):
         review = await reviewed(pilot)
         await pilot.press("down")
         screen = app.screen
@@ -94,8 +92,7 @@ async def test_every_size_shows_the_grade_and_the_losses():
 async def test_the_review_has_the_colours_of_the_theme():
     """The best side is marked with the theme's `good` colour, the played one with `danger`."""
     for theme in map(get_theme, ("light", "high-contrast")):
-        app = GameApp(finished(), theme=theme.name, reduced_motion=True)
-        async with app.run_test(size=(80, 24)) as pilot:
+        async with playing(finished(), theme=theme.name) as (app, pilot):
             await reviewed(pilot)
             await pilot.press("n")
             wanted = {theme.page, theme.panel, theme.good, theme.danger, theme.empty}
@@ -105,8 +102,7 @@ async def test_the_review_has_the_colours_of_the_theme():
 async def test_a_review_at_a_level_shows_reasons_lines_and_levels():
     """S shows typical moves, then the review is back. O lists levels, and F leaves for practice."""
     left, chosen = list[str](), list[str]()
-    app = GameApp(finished(), reduced_motion=True)
-    async with app.run_test(size=(100, 40)) as pilot:
+    async with playing(finished(), size=(100, 40)) as (app, pilot):
         app.show_review(leveled_review(), left.append)
         await until(pilot, lambda: isinstance(app.screen, ReviewScreen))
         for text in ("Blunder", "Your chance of 64", "80 %", "You leave the corner", "Casual"):
@@ -136,8 +132,7 @@ async def test_the_coach_comments_without_moving_the_board():
     """C turns on the coach, which shows the accuracy; C turns it off."""
     session = Session()
     session.start(known_record().rules, board=known_record().start)
-    app = GameApp(session, reduced_motion=True)
-    async with app.run_test(size=(80, 24)) as pilot:
+    async with playing(session) as (app, pilot):
         region = app.view.board.region
         await pilot.press("c")
         await until(pilot, lambda: "The coach judges" in shown(app))
@@ -157,8 +152,7 @@ async def test_mistakes_of_a_review_are_practised():
     """Practice asks a mistake, shows what the moves are worth, and goes on at any size."""
     session = open_session("sqlite://")
     session.start_from(replace(ended_record(), player=""))
-    app = GameApp(session, reduced_motion=True)
-    async with app.run_test(size=(80, 24)) as pilot:
+    async with playing(session) as (app, pilot):
         await reviewed(pilot)
         await until(pilot, lambda: "notebook" in shown(app))
         await pilot.press("q", "f")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from statistics import stdev
 
 import pytest
@@ -11,7 +10,6 @@ from hypothesis import strategies as st
 
 import py2048.lab.arena.statistics
 from py2048 import Board, Game, Record, get_rules, make_player
-from py2048.cli import main
 from py2048.core.errors import TournamentError
 from py2048.lab.arena import Tournament, compare_players
 from py2048.lab.arena.statistics import estimate, judged, losses_and_luck, without_luck
@@ -104,31 +102,30 @@ def test_games_without_records_have_none():
         next(judged(results, judge()))
 
 
-def test_the_command_tells_regret(capsys, tmp_path, monkeypatch):
+def test_the_command_tells_regret(cli, tmp_path, monkeypatch):
     """`evaluate --regret` reports policies too, as table and JSON, on large boards from a file."""
     words = ["evaluate", "corner", "perfect", "--rules", RULES, "--games", "5", "--quiet", "-j1"]
-    assert main([*words, "--regret"]) == 0
-    out = capsys.readouterr().out
+    out = cli(*words, "--regret")
     assert "regret" in out
     assert "100.0 %" in out
     (tmp_path / "perfect_policy.py").write_text(POLICY)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
-    assert main([*words, "policy:perfect_policy:act", "--regret", "--json"]) == 0
-    corner, perfect, policy = json.loads(capsys.readouterr().out)["judged"]
+    found = cli.json(*words, "policy:perfect_policy:act", "--regret", "--json")
+    corner, perfect, policy = found["judged"]
     assert policy == perfect | {"player": policy["player"]}
     assert perfect["per_game"]["mean"] == pytest.approx(0, abs=1e-9)
     assert corner["per_game"]["mean"] > 1
     assert corner["best_moves"]["share"] < perfect["best_moves"]["share"] == 1
-    assert main(["evaluate", "corner", "--rules", "3x3", "--regret", "--quiet", "-n5"]) == 0
-    assert "loss by judge expectimax:depth=2" in capsys.readouterr().out
+    out = cli("evaluate", "corner", "--rules", "3x3", "--regret", "--quiet", "-n5")
+    assert "loss by judge expectimax:depth=2" in out
     file = tmp_path / "3x3.solution"
     solve("3x3", "tile=8", save=file)
-    assert main(["evaluate", "corner", "--rules", "3x3", "--solution", str(file), "--quiet"]) == 2
-    assert "is for tile=8" in capsys.readouterr().err
+    words = ["evaluate", "corner", "--rules", "3x3", "--solution", str(file), "--quiet"]
+    assert "is for tile=8" in cli.error(*words)
 
 
-def test_an_interruption_loses_no_game_and_no_regret_that_is_known(tmp_path, monkeypatch, capsys):
+def test_an_interruption_loses_no_game_and_no_regret_that_is_known(tmp_path, monkeypatch, cli):
     """Ctrl-C during the regret of the second player keeps all other results."""
     before = py2048.lab.arena.statistics.losses_and_luck
 
@@ -140,6 +137,6 @@ def test_an_interruption_loses_no_game_and_no_regret_that_is_known(tmp_path, mon
     monkeypatch.setattr(py2048.lab.arena.statistics, "losses_and_luck", interrupted)
     table = tmp_path / "games.csv"
     words = ["evaluate", "corner", "perfect", "--rules", RULES, "--games", "3", "--quiet", "-j1"]
-    assert main([*words, "--regret", "--json", "--csv", str(table)]) == 130
-    assert [each["player"] for each in json.loads(capsys.readouterr().out)["judged"]] == ["corner"]
+    found = cli.json(*words, "--regret", "--json", "--csv", str(table), status=130)
+    assert [each["player"] for each in found["judged"]] == ["corner"]
     assert len(table.read_text().splitlines()) == 1 + 2 * 3

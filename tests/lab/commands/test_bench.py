@@ -82,16 +82,14 @@ def test_c_environments_do_the_same(tmp_path):
     assert total / ends == pytest.approx(1095 * 1.04, rel=0.05)  # games in progress count too
 
 
-def test_command_measures_and_prints_json(capsys):
+def test_command_measures_and_prints_json(cli):
     """``py2048 bench`` prints machine, signature and speeds as a table or JSON."""
     quick = ["bench", "--rounds", "1", "--seconds", "0.001", "-j", "1"]
-    assert main([*quick, "--json"]) == 0
-    data = json.loads(capsys.readouterr().out)
+    data = cli.json(*quick, "--json")
     assert str(behaviour_signature()) in data["machine"]["signature"]
     assert [row["name"] for row in data["rows"]] == ["batch, 1 core"]
     assert data["rows"][0]["best"] > 0
-    assert main(quick) == 0
-    assert "batch, 1 core" in capsys.readouterr().out
+    assert "batch, 1 core" in cli(*quick)
 
 
 def repository_command(monkeypatch: pytest.MonkeyPatch, *words: str) -> None:
@@ -113,7 +111,7 @@ def test_the_repository_measures_more(capsys, monkeypatch):
 
 @pytest.mark.timeout(900)  # the first on a machine compiles everything
 @pytest.mark.parametrize("only", ["3x3", pytest.param("", marks=pytest.mark.slow, id="all")])
-def test_warm_up_compiles_what_a_search_and_a_training_need(capsys, monkeypatch, only):
+def test_warm_up_compiles_what_a_search_and_a_training_need(capsys, cli, monkeypatch, only):
     """After warm-up, a search and a training need no compilation."""
     wanted = [use for use in warmup_tasks() if only in use[0]]
     monkeypatch.setattr("py2048.lab.commands.bench.warmup_tasks", lambda: wanted)
@@ -127,5 +125,4 @@ def test_warm_up_compiles_what_a_search_and_a_training_need(capsys, monkeypatch,
         make_player("expectimax").rate(Game(get_rules(rules), seed=1))
         Trainer(TrainingConfig(rules)).prepare()
     monkeypatch.setattr("py2048.lab.commands.bench.warmup_tasks", list)
-    assert main(["warm-up", "--quiet"]) == 0
-    assert capsys.readouterr().out == ""
+    assert cli("warm-up", "--quiet") == ""

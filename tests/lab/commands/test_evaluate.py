@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import signal
@@ -19,13 +18,12 @@ from py2048.cli import main
 COMMAND = [sys.executable, "-m", "py2048", "evaluate"]
 
 
-def test_everything_that_is_asked_for_is_written(tmp_path, capsys):
+def test_everything_that_is_asked_for_is_written(tmp_path, cli):
     """JSON, CSV, a plot and verified records are written on request."""
     files = {name: tmp_path / f"out.{name}" for name in ("csv", "png")}
     words = ["evaluate", "random", "greedy", "--rules", "2x4", "--games", "6", "--jobs", "2"]
     outputs = ["--json", "--csv", str(files["csv"]), "--plot", str(files["png"])]
-    assert main([*words, *outputs, "--records", str(tmp_path / "records")]) == 0
-    values = json.loads(capsys.readouterr().out)
+    values = cli.json(*words, *outputs, "--records", str(tmp_path / "records"))
     assert files["csv"].read_text().count("\n") == 13
     assert files["png"].stat().st_size > 10_000
     for number, player in enumerate(values["players"], 1):

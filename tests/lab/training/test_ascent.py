@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.command_line import CommandLine
 from tests.lab.training.band_trainers import band_trainer, learn
 
 from py2048 import get_rules
@@ -216,9 +217,7 @@ def test_a_band_begins_with_what_is_known_without_it(tmp_path: Path) -> None:
     assert ascent.measured(replace(network(), bands=bands), band, boards) == measured
 
 
-def test_a_training_takes_no_folder_of_another(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_training_takes_no_folder_of_another(tmp_path: Path, cli: CommandLine) -> None:
     """Trainings of networks and bands refuse each other's folders."""
     save(network(), tmp_path / "base.npz")
     plan = tmp_path / "plan.toml"
@@ -234,8 +233,7 @@ def test_a_training_takes_no_folder_of_another(
         ([plain, "--config", str(plan)], "plain holds a training run, checkpoint.npz"),
         ([plain, "--config", str(plan), "--resume"], "plain holds no training of bands"),
     ):
-        assert main(["train", *words, "--quiet"]) == 2
-        assert message in capsys.readouterr().err
+        assert message in cli.error("train", *words, "--quiet")
     assert {path: path.read_bytes() for path in tmp_path.rglob("*.npz")} == before
 
 

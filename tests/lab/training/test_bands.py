@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 import zipfile
 from dataclasses import asdict, replace
@@ -12,10 +11,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.command_line import CommandLine
 from tests.players.ntuple.networks import NETWORKS
 
 from py2048 import Board, Direction, get_rules
-from py2048.cli import main
 from py2048.core.errors import WeightsError
 from py2048.core.rng import derive_seed
 from py2048.engine.boards import exponents_of
@@ -137,8 +136,6 @@ def test_bands_are_saved_and_loaded_again(packed: bool, tmp_path: Path) -> None:
     else:
         save(NETWORK, path)
     again = load(path)
-    assert again.bands is not None
-    assert NETWORK.bands is not None
     assert np.array_equal(again.weights, NETWORK.weights)
     assert np.array_equal(again.bands.unpacked, NETWORK.bands.table)
     assert replace(again.bands, table=NETWORK.bands.table) == NETWORK.bands
@@ -150,7 +147,6 @@ def lazily_loaded(folder: Path, depth: int) -> tuple[Searcher, LazyTable]:
     """Load the network from a file; return a searcher and its bands' table."""
     save_packed(NETWORK, folder / "network.npz", step=0.5)
     loaded = load(folder / "network.npz")
-    assert loaded.bands is not None
     assert loaded.bands.lazy is not None
     return Searcher(loaded.rules, loaded, SearchLimits(depth)), loaded.bands.lazy
 
@@ -203,7 +199,7 @@ def test_a_band_is_unpacked_before_a_game_comes_to_it(
     assert searcher.rate(late) == SEARCHERS[2].rate(late)
 
 
-def test_a_damaged_band_is_noticed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_damaged_band_is_noticed(tmp_path: Path, cli: CommandLine) -> None:
     """Damaged bands are reported by the command, and by a search that needs them."""
     path = tmp_path / "network.npz"
     save_packed(NETWORK, path, step=0.5)
@@ -212,8 +208,7 @@ def test_a_damaged_band_is_noticed(tmp_path: Path, capsys: pytest.CaptureFixture
         info = archive.getinfo("band0/low.npy")
     data[info.header_offset + 200 + info.compress_size // 2] ^= 255
     path.write_bytes(data)
-    assert main(["weights", str(path)]) == 2
-    assert "damaged" in capsys.readouterr().err
+    assert "damaged" in cli.error("weights", str(path))
     loaded = load(path)
     path.unlink()
     searcher = Searcher(loaded.rules, loaded, SearchLimits(1))
@@ -226,7 +221,6 @@ def test_a_damaged_band_is_noticed(tmp_path: Path, capsys: pytest.CaptureFixture
 
 def test_a_band_is_added_or_replaced() -> None:
     """Adding or replacing a band leaves the others unchanged."""
-    assert NETWORK.bands is not None
     old = NETWORK.bands.table.reshape(3, -1)
     for band, before in ((Band(64, 100), [0, None, 1, 2]), (Band(64, 110, 7.0), [0, None, 2])):
         ones = np.ones(LAYOUT.size, np.int16)
@@ -238,7 +232,6 @@ def test_a_band_is_added_or_replaced() -> None:
 
 def test_bands_beyond_one_are_those_without_it_and_what_is_before_it() -> None:
     """`beyond` drops a band and earlier ones of its tile."""
-    assert NETWORK.bands is not None
     old = NETWORK.bands.table.reshape(3, -1)
     for band, left in (
         (Band(64, 80), [0, 1, 2]),
@@ -247,7 +240,6 @@ def test_bands_beyond_one_are_those_without_it_and_what_is_before_it() -> None:
         (Band(128, 140), [0, 1]),
     ):
         bands = NETWORK.bands.beyond(band)
-        assert bands is not None
         assert bands.bands == tuple(LATE[at] for at in left)
         assert np.array_equal(bands.table.reshape(len(left), -1), old[left])
     assert Bands(LAYOUT, LATE[:1], old[0], 2.0).beyond(LATE[0]) is None
@@ -264,19 +256,17 @@ def test_bands_that_cannot_be_are_refused() -> None:
         replace(NETWORK.bands, bands=LATE[::-1])
 
 
-def test_a_file_with_bands_is_described(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_with_bands_is_described(tmp_path: Path, cli: CommandLine) -> None:
     """`py2048 weights` describes bands and measures strength with them."""
     path = tmp_path / "network.npz"
     facts = {"games": 3, "moves": 50, "seconds": 1.0}
     history = tuple({"band": [64, least], "kept": least > 70, **facts} for least in (90, 70))
     save_packed(replace(NETWORK, history=history), path, step=0.5)
-    assert main(["weights", str(path), "--games", "5", "--calibrate", "--seed", "3", "--json"]) == 0
-    data = json.loads(capsys.readouterr().out)
+    data = cli.json("weights", str(path), "--games", "5", "--calibrate", "--seed", "3", "--json")
     played = play_games(SEARCHERS[1], [derive_seed(3, number) for number in range(5)])
     assert data["strength"]["mean"] == played.scores.mean()
     assert data["bands"]["bands"][0] == asdict(LATE[0])
-    assert main(["weights", str(path), "--calibrate"]) == 0
-    lines = capsys.readouterr().out.splitlines()
+    lines = cli("weights", str(path), "--calibrate").splitlines()
     assert "band     from 64 and a sum of 90" in lines
     assert "trained  band 64, 90: 3 games, 50 moves, 1.0 s" in lines
     assert "trained  band 64, 70: 3 games, 50 moves, 1.0 s; not kept, as it was no better" in lines

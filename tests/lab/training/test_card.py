@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.command_line import CommandLine
 from tests.engine import emulation
 
 from py2048.cli import main
@@ -75,14 +76,11 @@ def test_one_game_at_once_is_td0_of_the_plain_trainer() -> None:
     assert weights[met] == pytest.approx(plain.records[met, 0], abs=1 / 128)
 
 
-def test_the_command_trains_on_the_reference(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_trains_on_the_reference(tmp_path: Path, cli: CommandLine) -> None:
     """The command trains and resumes on the reference device."""
     folder = str(tmp_path / "net")
     settings = ["-s", "tuples=lines+squares", "-s", "games_at_once=8", "-s", "evaluate_every=20"]
-    assert main(["train", folder, "--device", "reference", "--games", "40", *settings]) == 0
-    assert "mean" in capsys.readouterr().out
+    assert "mean" in cli("train", folder, "--device", "reference", "--games", "40", *settings)
     resumed = ["train", folder, "--resume", "-q", "--set", "learning_rate=0.1", "--games", "60"]
     assert main(resumed) == 0
     assert len((tmp_path / "net" / "curve.csv").read_text().splitlines()) > 2
@@ -102,12 +100,11 @@ def test_the_command_trains_on_the_reference(
     ],
 )
 def test_what_no_card_can_do_is_refused(
-    setting: str, reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    setting: str, reason: str, tmp_path: Path, cli: CommandLine
 ) -> None:
     """Unsupported settings are refused in one line."""
     given = ["-s", "device=reference", "-s", setting]
-    assert main(["train", str(tmp_path / "net"), *given]) == 2
-    assert reason in capsys.readouterr().err
+    assert reason in cli.error("train", str(tmp_path / "net"), *given)
 
 
 def test_without_a_card_the_command_says_so(

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.command_line import CommandLine
 from tests.players.ntuple.networks import edited
 from tests.processes import until
 
@@ -161,14 +162,13 @@ def test_there_is_a_checkpoint_to_resume(tmp_path: Path) -> None:
     ],
 )
 def test_settings_that_cannot_be_read_are_refused(
-    data: bytes | None, reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    data: bytes | None, reason: str, tmp_path: Path, cli: CommandLine
 ) -> None:
     """Unreadable settings are refused with the file's name."""
     path = tmp_path / "plan.toml"
     if data is not None:
         path.write_bytes(data)
-    assert main(["train", str(tmp_path / "run"), "--config", str(path)]) == 2
-    assert reason in capsys.readouterr().err
+    assert reason in cli.error("train", str(tmp_path / "run"), "--config", str(path))
     assert not (tmp_path / "run").exists()
 
 
@@ -250,29 +250,24 @@ def test_a_second_ctrl_c_does_not_interrupt_the_save(
     assert load(tmp_path / "run" / "weights.npz").history[-1]["games"] == 20
 
 
-def test_shipped_weights_get_a_later_stage(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_shipped_weights_get_a_later_stage(tmp_path: Path, cli: CommandLine) -> None:
     """A stage added to shipped weights keeps their rules, tuples, ranks and history."""
     words = ["train", str(tmp_path / "a"), "--weights", "shipped", "--games", "300", "--quiet"]
     later = ["--set", "stages=[64]", "--set", "learning_rate=0.1"]
-    assert main([*words, "--rules", "3x3", *later]) == 0
+    cli(*words, "--rules", "3x3", *later)
     network, shipped = load(tmp_path / "a" / "weights.npz"), shipped_network(get_rules("3x3"))
-    assert shipped is not None
     assert network.layout == replace(shipped.layout, stages=(64,))
     assert network.history[:-1] == shipped.history
     first, second = network.weights.reshape(2, -1)
     assert 0 < np.abs(first - shipped.weights).max() < np.abs(shipped.weights).max() / 4
     assert not np.array_equal(second, first)
-    capsys.readouterr()
     words[1] = str(tmp_path / "b")
     for rules, setting, reason in (
         ("3x3", "stages=[64,32]", "must ascend"),
         ("3x3", "tuples=squares", "leave these settings out"),
         ("6x6", "learning_rate=0.1", "no weights come with py2048 for the rules 6x6"),
     ):
-        assert main([*words, "--rules", rules, "--set", setting]) == 2
-        assert reason in capsys.readouterr().err
+        assert reason in cli.error(*words, "--rules", rules, "--set", setting)
         assert not (tmp_path / "b").exists()
 
 
@@ -307,9 +302,7 @@ def test_a_training_without_a_limit_takes_ten_minutes(given: dict[str, int]) -> 
     assert (stop.games, stop.moves, stop.minutes) == (0, 0, 10.0)
 
 
-def test_a_training_goes_on_to_the_limit_that_it_had(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_training_goes_on_to_the_limit_that_it_had(tmp_path: Path, cli: CommandLine) -> None:
     """A resumed training keeps its limits unless new ones are given."""
     folder = tmp_path / "run"
     begun = TrainingRun.begin(folder, SMALL)
@@ -322,22 +315,20 @@ def test_a_training_goes_on_to_the_limit_that_it_had(
     with pytest.raises(KeyboardInterrupt):
         begun.run(stop, interrupt)
     words = ["train", str(folder), "--resume", "--quiet"]
-    assert main(words) == 0
-    assert "300 games" in capsys.readouterr().out
+    assert "300 games" in cli(*words)
     run = TrainingRun.resume(folder)
     assert run.stop == stop
     assert [point.games for point in run.curve] == [50, 100, 150, 200, 250, 300]
     assert all(point.evaluated for point in run.curve)
     for again in (words, [*words, "--games", "200"]):
-        assert main(again) == 0
-        assert "the limits count from the beginning" in capsys.readouterr().err
+        assert "the limits count from the beginning" in cli.error(*again, status=0)
     assert main([*words, "--set", "moves=20000", "--set", "evaluate_every=1000"]) == 0
     run = TrainingRun.resume(folder)
     assert run.trainer.moves == pytest.approx(20000, abs=9)
     assert run.stop == replace(stop, games=0, moves=20000, evaluate_every=1000)
 
 
-def test_one_process_trains_in_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_process_trains_in_a_folder(tmp_path: Path, cli: CommandLine) -> None:
     """A second process is refused while one trains, and allowed after it was killed."""
     pytest.importorskip("fcntl")
     folder, plan, ascent = tmp_path / "run", tmp_path / "plan.toml", tmp_path / "ascent"
@@ -353,10 +344,8 @@ def test_one_process_trains_in_a_folder(tmp_path: Path, capsys: pytest.CaptureFi
             [sys.executable, "-c", code, str(place)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
         with holder:
-            assert holder.stdout is not None
             holder.stdout.readline()
-            assert main(words) == 2
-            assert f"another process trains in {place}" in capsys.readouterr().err
+            assert f"another process trains in {place}" in cli.error(*words)
             holder.kill()
     assert (ascent / "plan.toml").read_text(encoding="utf-8") == "kept"
     assert main(["train", str(folder), "--resume", "--quiet"]) == 0

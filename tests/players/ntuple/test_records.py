@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from functools import partial
 
 import pytest
 from tests.players.ntuple.networks import NETWORKS, called
 
-from py2048.cli import main
 from py2048.core.board import Board
 from py2048.core.errors import WeightsError
 from py2048.lab.training.boards import calibrate
@@ -119,20 +117,17 @@ def test_damaged_records_are_refused(text, tmp_path):
         load(path)
 
 
-def test_a_command_measures_and_keeps_them(tmp_path, capsys):
+def test_a_command_measures_and_keeps_them(tmp_path, cli):
     """`weights FILE --calibrate` writes records, and `weights FILE` shows them."""
     path = tmp_path / "net.npz"
     shutil.copy(SHIPPED / "2x4.npz", path)
-    assert main(["weights", str(path), "--calibrate", "--games", "20", "--seed", "5"]) == 0
-    said = capsys.readouterr().out.splitlines()
+    said = cli("weights", str(path), "--calibrate", "--games", "20", "--seed", "5").splitlines()
     assert any(line.startswith("at       the start: expects ") for line in said)
     records = load_records(path)
     assert (records.games, records.seed, records.stages[0].games) == (20, 5, 20)
-    assert main(["weights", str(path), "--json"]) == 0
-    data = json.loads(capsys.readouterr().out)
+    data = cli.json("weights", str(path), "--json")
     assert data["records"]["stages"][0]["realised"] == records.stages[0].realised
-    assert main(["weights", str(path)]) == 0
-    assert capsys.readouterr().out.splitlines()[-1] == "records  of 20 games, seed 5"
+    assert cli("weights", str(path)).splitlines()[-1] == "records  of 20 games, seed 5"
 
 
 @pytest.mark.parametrize("path", shipped_files(), ids=called)

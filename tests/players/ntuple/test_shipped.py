@@ -14,7 +14,6 @@ from tests.players.ntuple.networks import called
 from tests.processes import python
 
 from py2048 import get_rules
-from py2048.cli import main
 from py2048.core.installation import install_line
 from py2048.players.ntuple.layout import NetworkLayout
 from py2048.players.ntuple.network import Network
@@ -65,12 +64,11 @@ def test_every_file_is_measured():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("file", shipped_files(), ids=called)
-def test_weights_play_as_well_as_is_said(file, capsys):
+def test_weights_play_as_well_as_is_said(file, cli):
     """The mean score is within four standard errors of the measured one."""
     said = MEASURED[file.parent][file.stem]
     games, seed = str(min(said["games"], 100)), str(said["seed"])
-    assert main(["weights", str(file), "--games", games, "--seed", seed, "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)["strength"]
+    found = cli.json("weights", str(file), "--games", games, "--seed", seed, "--json")["strength"]
     error = (found["error"] ** 2 + said["error"] ** 2) ** 0.5
     assert abs(found["mean"] - said["mean"]) <= 4 * error
 

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests import strategies as some
+from tests.command_line import CommandLine
 from tests.players.solving.interruptions import Killed, ending_after, flip
 from tests.players.solving.reference import exact_values, value_of_game
 from tests.processes import python
@@ -217,10 +218,9 @@ def test_rules_that_pay_for_standing_still_have_no_best_score() -> None:
         solve("classic:size=2x2,scoring=moves:1:1")
 
 
-def test_the_command_prints_a_report(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_prints_a_report(cli: CommandLine) -> None:
     """The report contains value, positions, starts and layers."""
-    assert main(["solve", "classic", "--size", "2x2"]) == 0
-    out = capsys.readouterr().out
+    out = cli("solve", "classic", "--size", "2x2")
     assert out.startswith("classic on 2x2: expected score 66.964149 (rounding changes it by at")
     assert "110 positions, 662 with their symmetric images, in 29 layers" in out
     assert ". 2 / 2 ." in out

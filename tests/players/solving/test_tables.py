@@ -319,26 +319,23 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_the_commands(home, capsys):
+def test_the_commands(home, cli):
     """Tables can be built, listed, queried and checked."""
-    assert main(["tables", "build", "corner.toml", "16", "--quiet"]) == 0
-    assert capsys.readouterr().out.startswith("corner-16 under classic: ")
-    assert main(["tables", "list"]) == 0
-    out = capsys.readouterr().out
+    out = cli("tables", "build", "corner.toml", "16", "--quiet")
+    assert out.startswith("corner-16 under classic: ")
+    out = cli("tables", "list")
     assert "L3: 10 cells to play on, 6 large tiles\n  . . . .\n  . * . .\n  * # # #" in out
     assert out.endswith(": corner-16\n")
-    assert main(["tables", "query", "corner-16", CORNER]) == 0
-    chances = [float(line.split()[1]) for line in capsys.readouterr().out.splitlines()]
+    lines = cli("tables", "query", "corner-16", CORNER).splitlines()
+    chances = [float(line.split()[1]) for line in lines]
     assert chances == sorted(chances, reverse=True)
     assert len(chances) == 4
     assert chances[0] > chances[-1] == 0
     made = CORNER.replace("2 . 512", "2 16 512").replace(". . 2048", "2 . 2048")
-    assert main(["tables", "query", "corner-16", made]) == 0
-    first, *moves = capsys.readouterr().out.splitlines()
+    first, *moves = cli("tables", "query", "corner-16", made).splitlines()
     assert first == "16 has been made"
     assert moves[0].split()[1] == "1.000000"
-    assert main(["tables", "check", "corner-16"]) == 0
-    assert capsys.readouterr().out.endswith("corner-16.table is intact\n")
+    assert cli("tables", "check", "corner-16").endswith("corner-16.table is intact\n")
 
 
 def test_an_ending_is_found_in_the_best_table_that_was_built(home):

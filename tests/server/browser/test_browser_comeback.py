@@ -28,8 +28,7 @@ async def test_a_watcher_whom_the_server_turns_away_comes_again(arrive):
     refused = {"type": "refused", "of": "watch", "state": None, "retry_ms": 10, "message": "Wait."}
     answers = [{**refused, "reason": reason} for reason in ("rate", "storage")]
     line.disturb = lambda _: answers.pop() if answers else None
-    await other.page.goto(f"{other.url}/game/{game}")
-    await other.page.wait_for_selector(".tile")
+    await other.watch(game)
     assert not answers
 
 

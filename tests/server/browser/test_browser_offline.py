@@ -77,7 +77,10 @@ async def test_a_casual_game_goes_on_without_the_server(browser, own_server):
 
 
 async def test_help_goes_on_without_the_server(guest):
-    """Hints and autoplay work after one hint from the server; moves made alone can be undone."""
+    """Hints and autoplay work after one hint from the server; moves made alone can be undone.
+
+    No move is lost when the server's store fails or the server is busy afterwards.
+    """
     line = Line()
     await line.lay(guest.page)
     await guest.deal("classic")
@@ -96,20 +99,6 @@ async def test_help_goes_on_without_the_server(guest):
     count = await guest.page.evaluate("window.py2048.offline.length")
     await guest.press("u", "u", "u")
     await guest.status(f"{count - 3} moves not sent yet.")
-    await line.mend()
-    await guest.status(f"Connected again: {count - 3} moves saved.")
-    await guest.settle()
-    assert (await guest.state())["board"] == await guest.board()
-
-
-async def test_moves_wait_until_the_server_can_take_them(guest):
-    """No move is lost when the server's store fails or the server is busy."""
-    line = Line()
-    await line.lay(guest.page)
-    await guest.deal("classic")
-    await line.cut()
-    await guest.said("You can play on.")
-    await play_alone(guest, 3)
     refused = [(of, reason) for of in ("open", "offline") for reason in REASONS]
 
     def disturb(message: dict[str, Any]) -> dict[str, Any] | None:
@@ -121,8 +110,9 @@ async def test_moves_wait_until_the_server_can_take_them(guest):
 
     line.disturb = disturb
     await line.mend()
-    await guest.status("Connected again: 3 moves saved.")
+    await guest.status(f"Connected again: {count - 3} moves saved.")
     assert not refused
+    await guest.settle()
     assert (await guest.state())["board"] == await guest.board()
 
 
@@ -322,7 +312,6 @@ async def test_no_file_of_another_version_is_kept(browser, own_server):
         player = await arrive(own_server.url, service_workers="allow")
         await player.visit()
         found = re.search(r"/static/(\w+)/", " ".join(await installed(player)))
-        assert found
         version = found[1]
         other, good = (f"/static/{each}/js/battle.js" for each in ("0" * 12, version))
         await player.page.evaluate(

@@ -40,8 +40,7 @@ async def test_watching_live(arrive):
     """The page of a game in progress shows each move as it is made, and the end."""
     one, other = await arrive(), await arrive("phone")
     game = await one.deal(SHORT, "ranked")
-    await other.page.goto(f"{other.url}/game/{game}")
-    await other.page.wait_for_selector(".tile")
+    await other.watch(game)
     assert await other.page.locator(".badge.live").count() == 1
     assert await other.page.get_by_role("link", name="Play on", exact=True).count() == 0
     await one.press("ArrowLeft", "ArrowDown")
@@ -69,8 +68,7 @@ async def test_replay(guest):
     game = await play_to_the_end(guest)
     state = await guest.state()
     assert state["secret"]
-    await guest.page.goto(f"{guest.url}/game/{game}")
-    await guest.page.wait_for_selector(".tile")
+    await guest.watch(game)
     total = int(await guest.page.get_attribute("#place", "max") or 0)
     assert total == state["ply"]
     assert await guest.text("#moves") == "0"
@@ -105,8 +103,7 @@ async def test_replay(guest):
 async def test_replay_runs_by_itself(guest, store):
     """Space starts and stops the replay, which stops by itself at the end."""
     game = add_game(store, rules=SHORT)
-    await guest.page.goto(f"{guest.url}/game/{game}")
-    await guest.page.wait_for_selector(".tile")
+    await guest.watch(game)
     await guest.page.select_option("#pace", "1")
     await guest.page.evaluate("() => document.activeElement.blur()")
     await guest.press("Space")
@@ -145,8 +142,7 @@ async def test_a_dragged_slider_asks_only_for_where_it_is(guest, store):
         await route.fulfill(json=page)
 
     await guest.page.route("**/turns?*", slow)
-    await guest.page.goto(f"{guest.url}/game/{game}")
-    await guest.page.wait_for_selector(".tile")
+    await guest.watch(game)
     await guest.page.evaluate(
         """() => { const slider = document.getElementById("place");
                    for (let place = 300; place <= 9000; place += 300) {
@@ -179,8 +175,7 @@ async def test_held_keys_skip_no_turn_of_a_replay(guest, store):
 
     is_failing = False
     await guest.page.route("**/turns?*", slow)
-    await guest.page.goto(f"{guest.url}/game/{game}")
-    await guest.page.wait_for_selector(".tile")
+    await guest.watch(game)
     is_failing = True
     await guest.page.locator("#place").fill("300")
     await guest.page.locator("#status", has_text="Cannot reach the server").wait_for()

@@ -53,6 +53,14 @@ def add_review(
         connection.execute(sa.insert(reviews), row)
 
 
+async def reviewed(reader: Player, store: Store, level: str = "") -> tuple[str, Record]:
+    """Open the page of a finished game with a review, by default by `JUDGE`; return the game."""
+    game, record = finished(store)
+    add_review(store, game, record, stand_in_review.judged(record, level) if level else None)
+    await reader.page.goto(f"{reader.url}/game/{game}")
+    return game, record
+
+
 async def places(player: Player) -> list[int]:
     """Return the replay's places of the listed mistakes, in order."""
     items = await player.page.locator(".mistakes > li").all()
@@ -80,10 +88,8 @@ async def test_the_review_comes_while_one_waits(player, store):
 
 async def test_a_review_in_portuguese(arrive, store):
     """In Portuguese, the review translates everything and writes decimal commas."""
-    game, record = finished(store)
-    add_review(store, game, record)
     reader = await arrive(locale="pt-PT")
-    await reader.page.goto(f"{reader.url}/game/{game}")
+    await reviewed(reader, store)
     options = reader.page.locator("#options li")
     await options.first.wait_for()
     assert await options.count() > 1
@@ -93,9 +99,7 @@ async def test_a_review_in_portuguese(arrive, store):
 
 async def test_stepping_through_mistakes(guest, store):
     """Buttons, keys, the list and the graph lead to the board before the move."""
-    game, record = finished(store)
-    add_review(store, game, record)
-    await guest.page.goto(f"{guest.url}/game/{game}")
+    _, record = await reviewed(guest, store)
     await guest.page.wait_for_selector(".tile")
     turns = await places(guest)
     assert len(turns) > 2
@@ -139,9 +143,7 @@ async def test_a_review_opens_with_board_reason_and_buttons(arrive, store, size)
     """On every device the costliest mistake is on the screen, with its reason and its buttons."""
     width, height = size
     reader = await arrive(viewport={"width": width, "height": height})
-    game, record = finished(store)
-    add_review(store, game, record, stand_in_review.judged(record, "casual"))
-    await reader.page.goto(f"{reader.url}/game/{game}")
+    await reviewed(reader, store, "casual")
     await reader.page.wait_for_selector("#options li")
     tabs = await reader.page.locator("nav").first.bounding_box()
     below = tabs["y"] if tabs and tabs["y"] > height / 2 else height
@@ -154,9 +156,7 @@ async def test_a_review_opens_with_board_reason_and_buttons(arrive, store, size)
 
 async def test_typical_lines_are_shown(guest, store):
     """After both moves a line is played, with a tile marked; then the position is back."""
-    game, record = finished(store)
-    add_review(store, game, record, stand_in_review.judged(record, "casual"))
-    await guest.page.goto(f"{guest.url}/game/{game}")
+    await reviewed(guest, store, "casual")
     await guest.page.wait_for_selector("#options li")
     said, before = await guest.text("#headline"), await cells(guest)
     await guest.page.evaluate(LINES)
@@ -175,9 +175,7 @@ async def test_typical_lines_are_shown(guest, store):
 
 async def test_a_habit_is_drilled(guest, store):
     """A habit's button asks for a better move in its positions."""
-    game, record = finished(store)
-    add_review(store, game, record, stand_in_review.judged(record, "casual"))
-    await guest.page.goto(f"{guest.url}/game/{game}")
+    await reviewed(guest, store, "casual")
     assert "You leave the corner" in await guest.text("#habits")
     await guest.page.click("#habits .drill")
     await guest.page.wait_for_selector("#tries:visible")
@@ -187,9 +185,7 @@ async def test_a_habit_is_drilled(guest, store):
 
 async def test_a_mistake_is_tried_again(guest, store):
     """Trying again hides the best move until an arrow or a button answers; Escape shows it."""
-    game, record = finished(store)
-    add_review(store, game, record)
-    await guest.page.goto(f"{guest.url}/game/{game}")
+    await reviewed(guest, store)
     await guest.page.wait_for_selector("#options li")
     marks = "#board[data-best][data-played]"
     assert await guest.page.locator(marks).count() == 1
@@ -216,8 +212,7 @@ async def test_a_mistake_is_tried_again(guest, store):
 async def test_a_position_of_the_replay_is_played_on(guest, store):
     """A new game starts from the replay's board and says so."""
     game, record = finished(store)
-    await guest.page.goto(f"{guest.url}/game/{game}")
-    await guest.page.wait_for_selector(".tile")
+    await guest.watch(game)
     for move in (1, 2, 3):
         await guest.press("ArrowRight")
         await moves_say(guest, move)
@@ -235,9 +230,7 @@ async def test_a_position_of_the_replay_is_played_on(guest, store):
 @pytest.mark.slow
 async def test_the_review_in_every_theme(guest, store):
     """Boards, numbers and marks have sufficient contrast."""
-    game, record = finished(store)
-    add_review(store, game, record)
-    await guest.page.goto(f"{guest.url}/game/{game}")
+    await reviewed(guest, store)
     await guest.page.click("#critical summary")
     for theme in THEMES:
         await guest.page.select_option("#theme", theme.name)
@@ -248,9 +241,7 @@ async def test_the_review_in_every_theme(guest, store):
 async def test_a_review_without_scripts(arrive, store):
     """Without JavaScript, everything is legible, and a button asks for a review."""
     guest = await arrive(java_script_enabled=False)
-    game, record = finished(store)
-    add_review(store, game, record)
-    await guest.page.goto(f"{guest.url}/game/{game}")
+    await reviewed(guest, store)
     assert await guest.page.get_by_role("img", name="Accuracy").count() == 1
     assert await guest.page.locator(".mistakes .mini").count() == len(await places(guest))
     await guest.page.click("#critical summary")

@@ -112,6 +112,11 @@ class Player:
             await self.page.wait_for_selector(".tile")
             await self.page.wait_for_selector("#rules-summary:not(:empty)", state="attached")
 
+    async def watch(self, game: str) -> None:
+        """Open a game's own page and wait for the board."""
+        await self.visit(f"/game/{game}")
+        await self.page.wait_for_selector(".tile")
+
     async def deal(self, rules: str = "classic", mode: str = "casual") -> str:
         """Begin a game over a socket and open its board; return the game's id."""
         await self.page.goto(self.url + "/readyz")
