@@ -219,9 +219,8 @@ def test_a_read_that_hangs_holds_up_neither_the_game_nor_the_end_of_the_program(
         for query in (lambda *_: is_answered.wait(), lambda *_: 1):
             with pytest.raises(StorageError, match="does not answer; try again later"):
                 saving.read(query)
-        own = [each for each in threading.enumerate() if each.name.startswith("py2048-")]
-        assert {each.name for each in own if each.daemon} == {"py2048-reader", "py2048-writer"}
-        assert all(each.daemon for each in own)
+        is_daemon = {each.name: each.daemon for each in threading.enumerate()}
+        assert (is_daemon["py2048-reader"], is_daemon["py2048-writer"]) == (True, True)
         is_answered.set()
         until(lambda: "py2048-reader" not in {each.name for each in threading.enumerate()})
         monkeypatch.setattr(autosave, "READ_TIMEOUT_S", 30)

@@ -477,7 +477,7 @@ def test_guests_who_played_since_are_not_forgotten(store):
     """A move, a finished game or an answer since the given time keeps a guest."""
     mover, _, ender, _ = (deal(store, owner) for owner in "abcd")
     now = utc_now()
-    assert not store.accounts.forget_guests(store.accounts.find("b").created)
+    assert not store.accounts.forget_guests(store.accounts.find("a").created)
     store.changes.write([change(mover, "a")])
     finish(store, ender, 5)
     store.puzzle_answers.add(PuzzleAnswer(1, True, 0.0, 0.0), (0.0, 0.0), owner="d")
