@@ -146,13 +146,6 @@ def test_a_full_board_moves_where_neighbours_are_equal(board):
 
 
 @given(boards())
-def test_a_full_board_moves_where_neighbours_are_equal(board):
-    """`can_move` agrees with sliding in all directions."""
-    full = Board.from_rows([[tile or 2 for tile in row] for row in board.rows])
-    assert reference.has_equal_neighbours(full.rows) == full.can_move()
-
-
-@given(boards())
 def test_boards_survive_text_and_pickling(board):
     """`parse` inverts `str`, `eval` inverts `repr`, and copies are equal."""
     assert Board.parse(str(board)) == board
