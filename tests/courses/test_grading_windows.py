@@ -53,6 +53,9 @@ def test_the_simulated_user_can_read_and_act(program):
     session.expect("screen.answer(False); screen.push('new game')", True)
     session.expect("screen.dialogs()", [("askyesno", "New", "Really?")])
     session.expect("label.cget('text')", "clicked 30,40")
+    asks = "[ask.askquestion(), ask.askyesnocancel(), ask.askokcancel(), ask.askretrycancel()]"
+    session.run("from tkinter import messagebox as ask; screen.answer('No', None, True, 0)")
+    session.expect(asks, ["no", None, True, False])
     session.run("screen.push('New')")
     session.expect("label.cget('text')", "new game")
     session.expect("screen.advance(300)", True)
