@@ -200,6 +200,8 @@ def test_names_that_cannot_be_parsed_are_refused(name):
 
 def test_wrong_fields_are_refused():
     """A misspelled field is rejected with a suggestion, and sizes must be whole numbers."""
+    with pytest.raises(RulesError, match=r"^merging must be of type Merging, not 'once'$"):
+        Rules(name="mine", merging="once")
     with pytest.raises(RulesError, match="did you mean 'columns'"):
         get_rules("classic", colums=5)
     with pytest.raises(RulesError, match=r"2\.5"):

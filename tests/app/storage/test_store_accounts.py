@@ -56,7 +56,12 @@ def test_names_that_look_alike_are_one(store):
 def test_a_session_is_found_until_it_is_ended(store):
     """Ending a session leaves the others; other accounts cannot end it."""
     store.accounts.claim_name("ada", "Ada", "hash")
-    signed_in(store, "ada", "one", "two")
+    signed_in(store, "ada", "one", "two", "zed")
+    was = {each.id: each.seen for each in store.sessions.of("ada")}
+    store.sessions.note_use("two")
+    seen = {each.id: each.seen for each in store.sessions.of("ada")}
+    assert [each for each in seen if seen[each] > was[each]] == ["two"]
+    store.sessions.end("zed", "ada")
     store.sessions.end("one", "eve")
     found = store.sessions.find("one")
     assert (found[0].id, found[0].name) == ("ada", "Ada")
