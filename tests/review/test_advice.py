@@ -134,7 +134,7 @@ def test_a_game_on_a_board_that_is_solved_is_reviewed_against_perfect_play(is_ea
 
 
 def test_moves_are_ranked_by_their_values():
-    """Losses are relative to the best move; ratings are no points."""
+    """Losses are relative to the best move; ratings are not points."""
     hint = Hint(Direction.LEFT, {Direction.UP: 1.0, Direction.LEFT: 3.0}, "quick", 0)
     assert hint.ranked == [(Direction.LEFT, 3.0), (Direction.UP, 1.0)]
     assert (hint.losses, hint.points) == ([(Direction.LEFT, 0.0), (Direction.UP, 2.0)], None)

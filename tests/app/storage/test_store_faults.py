@@ -77,7 +77,7 @@ def test_the_store_lies_in_the_data_folder(data_folder, monkeypatch):
 
 
 def test_text_is_a_path_if_it_looks_like_one_or_names_a_file(tmp_path, monkeypatch):
-    """Other text without a scheme is no database."""
+    """Other text without a scheme does not name a database."""
     monkeypatch.chdir(tmp_path)
     Path("plain").touch()
     for name in ("a.sqlite3", "a\\b", "plain", "./other"):

@@ -94,7 +94,7 @@ def test_a_new_store_is_made_whatever_outlives_its_making(tmp_path):
 
 
 def test_a_store_of_before_has_the_tables_of_a_new_one(url):
-    """Converted and new stores have identical tables, whoever opens them at the same time."""
+    """Converted and new stores have identical tables, even if several threads open them at once."""
     with ThreadPoolExecutor(4) as pool:  # one creates the tables, the others wait
         for store in pool.map(open_store, [url] * 4):
             store.close()
