@@ -133,7 +133,7 @@ def test_links_in_a_zip_are_rejected(tmp_path):
     ],
 )
 def test_a_zip_bomb_is_stopped_by_its_unpacked_size(more, message, tmp_path, monkeypatch):
-    """A limit applies to the bytes written, not to the declared size. Folders do not count as files."""
+    """Limits apply to the bytes written, not the declared size. Folders do not count as files."""
     monkeypatch.setattr(submissions, "MAX_ARCHIVE_BYTES", 1 << 20)
     monkeypatch.setattr(submissions, "MAX_ARCHIVE_FILES", 2)
     path = tmp_path / "bomb.zip"
