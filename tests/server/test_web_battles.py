@@ -328,11 +328,13 @@ async def test_what_happens_while_a_battle_starts(
 
 
 async def test_who_waits_for_a_battle_hears_that_it_is_gone(server: Server) -> None:
-    """When the last player leaves, the battle is deleted and its followers are notified."""
+    """When the last player leaves, the battle is deleted and only its followers are notified."""
     games = server.backend.rooms.games
     battle = offered(games, "ada")
-    watcher = Visitor(server)
-    await watcher.connection.on_message(json.dumps({"type": "battle", "battle": battle}))
+    watcher, other = Visitor(server), Visitor(server)
+    for visitor in (watcher, other):
+        await visitor.connection.on_message(json.dumps({"type": "battle", "battle": battle}))
+    await other.connection.on_message('{"type": "battle"}')
     await until(watcher, lambda each: each["stage"] == "gathering")
     battles.join(games, battle, "bob")
     assert battles.leave(games, battle, "bob") == f"/battle/{battle}"
@@ -341,6 +343,9 @@ async def test_who_waits_for_a_battle_hears_that_it_is_gone(server: Server) -> N
     while message["type"] == "battle":
         message = await watcher.receive()
     assert (message["type"], message["reason"]) == ("refused", "unknown_game")
+    await other.connection.on_message('{"type": "ping"}')
+    while (message := await other.receive(pongs=True))["type"] != "pong":
+        assert message["type"] in ("hello", "battle")
 
 
 async def test_battles_do_not_pile_up(sqlite_url: str) -> None:
