@@ -66,7 +66,7 @@ TYPICAL_LOSS = 0.04
 """Prior standard deviation of a move's loss, as a probability."""
 
 STEADY_DIGITS = 9
-"""Decimal places of rounded results, so that Python and JavaScript rank positions alike."""
+"""Decimal places that results are rounded to, so that the web page ranks positions equally."""
 
 MIN_CHANCE = 0.02
 """If no move has at least this chance of reaching the goal, moves are judged by survival."""

@@ -200,7 +200,7 @@ LINE_GAMES = 16
 
 
 def typical_line(rules: Rules, board: Board, direction: Direction, level: Level) -> list[Turn]:
-    """Return a typical continuation: the playout with the median number of empty cells.
+    """Return a typical continuation: the median playout by length, then by empty cells at the end.
 
     Args:
         rules: Rules of the game.

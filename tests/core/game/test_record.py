@@ -258,7 +258,7 @@ def test_an_interrupted_writer_leaves_nothing_behind(tmp_path):
     path = tmp_path / "file"
     path.write_text("old")
     with pytest.raises(TypeError), replacing(path) as file:
-        file.write("no bytes")  # type: ignore[arg-type]
+        file.write("no bytes")
     assert [(each.name, each.read_text()) for each in tmp_path.iterdir()] == [("file", "old")]
 
 

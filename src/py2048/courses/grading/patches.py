@@ -135,7 +135,7 @@ class _Minifier(ast.NodeTransformer):
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:
         """Remove a variable's annotation, or replace it with None if there is no value.
 
-        The fields of a named tuple have no value and need an annotation.
+        Some annotation must stay in this case, because it may declare the field of a named tuple.
         """
         if node.value is not None:
             return ast.Assign([node.target], node.value, lineno=node.lineno)
