@@ -10,6 +10,7 @@ import sqlite3
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -17,9 +18,10 @@ import pytest
 from inside import Json, Visitor, running, until
 from web_server import GENEROUS, Browser, Socket, serving
 
-from py2048.app.storage import GameChange
+from py2048.app.storage import GameChange, open_store
 from py2048.app.storage.accounts import Sessions
 from py2048.core.errors import RecordError, StorageError
+from py2048.server.admission import SERVER
 from py2048.server.app import Server
 from py2048.server.play.games import GameService
 
@@ -44,6 +46,21 @@ async def test_a_store_held_by_another_program_is_told_to_the_player(tmp_path: P
         assert (await player.move())["version"] == 1
         assert refused_game["reason"] == "storage"
         assert (await stranger.new())["type"] == "state"
+
+
+def _read_around_a_change(games: GameService, location: str) -> list[object]:
+    settings = games.store.settings
+    with open_store(location) as rival:
+        before = settings.get("theme")
+        rival.settings.set("theme", "dark")
+    return [before, settings.get("theme")]
+
+
+async def test_a_page_sees_one_moment(server: Server, sqlite_url: str) -> None:
+    """What is saved while a page is computed is not on the page."""
+    read = partial(server.backend.read, "list", SERVER, _read_around_a_change, sqlite_url)
+    assert await read() == [None, None]
+    assert await read() == ["dark", "dark"]
 
 
 @pytest.mark.parametrize(("moves", "is_told"), [(1, False), (1, True), (2, False)])

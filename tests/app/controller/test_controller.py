@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sqlite3
 import threading
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
@@ -15,7 +16,6 @@ import pytest
 from tests.app.controller.fake_screen import controlled
 from tests.app.controller.reviewing import MOVES, ended_record, known_record, workers
 from tests.core.game.foreign_games import new_text, played
-from tests.review.test_advice import CompiledPlayer
 
 from py2048.app.controller.coach import COACH_SETTING
 from py2048.app.controller.controller import SPEEDS
@@ -24,6 +24,7 @@ from py2048.core.direction import Direction
 from py2048.core.errors import StorageError
 from py2048.core.game import Game, Record
 from py2048.core.rules import COURSE_PRESETS, get_rules, list_boards
+from py2048.engine.jit.progress import Compiling
 
 NEARLY_WON = "1024 1024 2 4\n2 4 8 16\n. . . .\n. . . ."
 NEARLY_OVER = "2 2 16 8/4 8 16 32/8 16 32 64/16 32 64 128"
@@ -337,10 +338,22 @@ def test_a_hint_is_shown_for_its_position_only(monkeypatch):
 def test_a_quick_player_answers_for_one_that_is_being_compiled(monkeypatch):
     """A quick hint is shown and marked, then the player's own; the player is asked once."""
     controller, screen = controlled()
-    monkeypatch.setattr(controller.session, "get_player", lambda _: CompiledPlayer())
+    is_compiled = threading.Event()
+
+    def compile_first(snapshot: Any, player: Any, level: Any) -> Iterator[Any]:
+        hint = snapshot.ask(player)
+        yield replace(hint, instead_of="greedy")
+        yield Compiling()
+        assert is_compiled.wait(30)
+        yield hint
+
+    monkeypatch.setattr("py2048.app.controller.controller.advise", compile_first)
+    controller.players.set_player("greedy")
     controller.do("hint")
     screen.until(lambda: screen.hint)
-    assert screen.hint.instead_of == CompiledPlayer.name
+    assert screen.hint.instead_of == "greedy"
+    screen.until(lambda: "getting ready" in screen.status.note)
+    is_compiled.set()
     screen.until(lambda: not screen.hint.instead_of)
     assert controller.session.record().hints == 1
     assert screen.status.note == ""

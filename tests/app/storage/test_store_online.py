@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
+import itertools
 import threading
 from collections import Counter
 from collections.abc import Callable
@@ -32,7 +33,7 @@ from py2048.app.storage.database import insert_new
 from py2048.app.storage.records import NAMED, enter_records
 from py2048.app.storage.schema import games as games_table
 from py2048.app.storage.summaries import COUNTED, count_records
-from py2048.app.storage.values import PuzzleAnswer, utc_now
+from py2048.app.storage.values import Career, PuzzleAnswer, utc_now
 from py2048.core.errors import StaleGameError
 from py2048.server.play.changes import GroupCommit
 from py2048.server.schema import PERIODS
@@ -124,15 +125,32 @@ def planned(owner: str, day: str | None = None) -> NewOnlineGame:
 
 
 def test_reads_of_a_block_see_one_moment(store):
-    """Writes by others are not visible inside a snapshot block."""
+    """Writes by others are not visible inside a snapshot block, even after an inner block."""
     game = deal(store)
     with store.snapshot():
-        assert load(store, game.id).revision == 0
+        with store.snapshot():
+            assert load(store, game.id).revision == 0
         writer = threading.Thread(target=store.changes.write, args=([change(game, "a")],))
         writer.start()
         writer.join(60)
         assert load(store, game.id).revision == 0
     assert load(store, game.id).revision == 1
+
+
+def test_a_career_is_of_one_moment(store):
+    """A game that ends while a career is read is in all parts of the career, or in none."""
+    game, queries = deal(store), itertools.count()
+
+    def end_meanwhile(*_: object) -> None:
+        if next(queries) == 2:
+            ending = threading.Thread(target=finish, args=(store, game, 100))
+            ending.start()
+            ending.join(60)
+
+    sa.event.listen(store.engine, "before_cursor_execute", end_meanwhile)
+    assert store.records.career("ada", game.rules) == Career()
+    sa.event.remove(store.engine, "before_cursor_execute", end_meanwhile)
+    assert store.records.career("ada", game.rules).tiles == {64: 1}
 
 
 def test_a_deleted_account_leaves_nothing(store):

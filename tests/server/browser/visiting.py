@@ -103,7 +103,7 @@ class Player:
 
     def _note(self, message: Any) -> None:
         if message.type == "error" and "WebSocket connection" not in message.text:
-            self.faults.append(message.text)
+            self.faults.append(f"{message.text} {message.location['url']}")
 
     async def visit(self, path: str = "/") -> None:
         """Open a page; on the page for playing, wait for the board."""

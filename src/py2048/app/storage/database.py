@@ -202,12 +202,13 @@ class Database:
         A shared transaction is faster and gives all reads the same snapshot. The block must not
         write.
         """
+        before = getattr(self._shared, "connection", None)
         with self.read() as connection:
             self._shared.connection = connection
             try:
                 yield
             finally:
-                self._shared.connection = None
+                self._shared.connection = before
 
     @contextmanager
     def read(self) -> Iterator[Connection]:

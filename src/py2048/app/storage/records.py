@@ -164,19 +164,21 @@ class Records(Repository):
         own = summaries.c.owner == owner, summaries.c.rules == rules
         human = sa.select(GAMES).where(*own, summaries.c.category != "computer")
         columns = summaries.c.rounded, summaries.c.max_tile, summaries.c.category
-        scores, tiles, categories = (
-            Counter({value: games for games, value in map(tuple, self._database.rows(query))})
-            for query in (human.add_columns(each).group_by(each) for each in columns)
-        )
-        if not categories:
-            return Career()
-        if (left := self.summary(without)) and left.category in categories:
+        most = RECENT_GAMES + 1
+        with self._database.snapshot():  # a game may end between the queries
+            scores, tiles, categories = (
+                Counter({value: games for games, value in map(tuple, self._database.rows(query))})
+                for query in (human.add_columns(each).group_by(each) for each in columns)
+            )
+            if not categories:
+                return Career()
+            left = self.summary(without)
+            recent = self.select(
+                owner=owner, rules=rules, order="finished", limit=most, categories=categories
+            )
+        if left and left.category in categories:
             scores -= Counter([rounded(left.score)])
             tiles -= Counter([left.max_tile])
-        most = RECENT_GAMES + 1
-        recent = self.select(
-            owner=owner, rules=rules, order="finished", limit=most, categories=categories
-        )
         recent = [each for each in recent if each.id != without][RECENT_GAMES - 1 :: -1]
         if scores.total() <= RECENT_GAMES:
             scores = Counter(each.score for each in recent)

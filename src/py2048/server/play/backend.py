@@ -99,6 +99,8 @@ class Backend:
     async def read(self, door: str, caller: Caller, call: Callable[..., _T], *args: object) -> _T:
         """Run a read-only call with the game service in a worker process.
 
+        The call sees a single snapshot of the store.
+
         Raises:
             ActionRejected: If the server is too busy (``busy``).
         """
@@ -169,4 +171,6 @@ def _games(database: str | None) -> GameService:
 
 def _with_games(database: str | None, call: Callable[..., _T], *args: object) -> _T:
     """Call a function with a database's game service. The worker keeps the database open."""
-    return call(_games(database), *args)
+    games = _games(database)
+    with games.store.snapshot():
+        return call(games, *args)

@@ -141,11 +141,10 @@ def review_answer(games: GameService, game_id: str, first: int = 0, limit: int =
     Raises:
         ActionRejected: If the game does not exist (``unknown_game``).
     """
-    with games.store.snapshot():
-        record, review = games.finished_game(game_id), games.store.reviews.find(game_id)
-        state, summary = figures(review)
-        moves: Any = games.store.reviews.moves(game_id) if limit and summary else None
-        ahead = games.store.reviews.pending(review.asked) if review and state == "waiting" else 0
+    record, review = games.finished_game(game_id), games.store.reviews.find(game_id)
+    state, summary = figures(review)
+    moves: Any = games.store.reviews.moves(game_id) if limit and summary else None
+    ahead = games.store.reviews.pending(review.asked) if review and state == "waiting" else 0
     done, fault = (review.done, review.fault) if review else (0, None)
     part = moves[first : first + limit] if moves else []
     return ReviewAnswer(
