@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from typing import Any
 
 import pytest
@@ -50,11 +51,12 @@ SMALL_TARGETS = """least => [...document.querySelectorAll(
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def places(browser: Any, server: Any) -> dict[str, str]:
-    """Return the parts of addresses of pages about a player and their games."""
+async def places(browser: Any, server: Any) -> dict[str, Any]:
+    """Return the parts of addresses of pages about a player and their games, and cookies."""
     context = await browser.new_context(service_workers="block")
     player = Player(await context.new_page(), server.url)
-    name = await claim(player)
+    name = secrets.token_hex(12).translate(str.maketrans("0123456789abcdef", "WM" * 8))
+    await claim(player, name)  # the longest name, of the widest letters
     over = await play_to_the_end(player)
     going = await player.deal("classic", "ranked")
     await player.press("ArrowLeft", "ArrowDown")
@@ -63,14 +65,16 @@ async def places(browser: Any, server: Any) -> dict[str, str]:
     await player.page.locator("form[action='/battle'] button").click()
     await player.page.wait_for_url("**/battle/*")
     battle = player.page.url.removeprefix(player.url)
+    cookies = await context.storage_state()
     await context.close()
-    return {"name": name, "over": over, "going": going, "battle": battle}
+    return {"name": name, "over": over, "going": going, "battle": battle, "cookies": cookies}
 
 
 @pytest.mark.parametrize("path", PAGES)
 async def test_every_page(arrive, path, places):
     """Nothing jumps or is cut off from 320 pixels on; axe finds no faults in any theme."""
-    player = await arrive("phone")
+    owner = {"storage_state": places["cookies"]} if "name" in path else {}
+    player = await arrive("phone", **owner)
     await player.page.set_viewport_size({"width": 320, "height": 568})
     await player.page.add_init_script(f"({SHIFTS})()")
     await player.page.goto(player.url + path.format(**places))
