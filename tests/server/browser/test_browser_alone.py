@@ -75,7 +75,6 @@ async def test_a_game_is_played_from_a_disk(browser, site):
     """Keys, undo and redo work; the game survives a reload, and it ends."""
     async with arriving(browser) as arrive:
         player = await opened(arrive, site, "phone")
-        await player.look("alone")
         boards = [await player.board()]
         for _ in range(6):
             direction = (await game_of(player))["legal"][0]
@@ -98,7 +97,6 @@ async def test_a_game_is_played_from_a_disk(browser, site):
         await expect(player.page.locator("dialog.result h2")).to_contain_text(
             "A first score to beat."
         )
-        await player.look("alone-over")
         await player.page.click("dialog.result >> text=Undo the last move")
         assert (await game_of(player))["outcome"] == "playing"
         await player.press("n")
@@ -163,7 +161,6 @@ async def test_a_finished_game_is_reviewed(browser, site):
         await player.page.wait_for_selector("#tries:visible")
         await player.page.click("#critical summary")
         await player.page.locator(".mistakes [aria-current] .show").click()
-        await player.look("alone-reviewed")
         await player.page.click("#play-on")
         await player.page.wait_for_url("**/index.html")
         assert (await game_of(player))["category"] == "position"
@@ -182,7 +179,6 @@ async def test_the_computer_makes_2048_before_the_visitors_eyes(browser, site):
             "2048 reached", timeout=500_000
         )
         assert max(max(row) for row in await player.board()) == 2048
-        await player.look("alone-watched")
         await player.page.click("dialog.result >> text=Keep playing")
         ply = (await game_of(player))["ply"]
         await player.press(f"Arrow{(await game_of(player))['legal'][0].title()}")

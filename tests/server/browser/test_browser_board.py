@@ -12,7 +12,7 @@ from tests.server.browser.visiting import SIZES, Player, arriving
 from py2048.core.board import Board
 from py2048.core.direction import Direction
 from py2048.core.rules import Merging
-from py2048.presentation.themes import MOTION_MS, THEMES
+from py2048.presentation.themes import DARK, HIGH_CONTRAST, LIGHT, MOTION_MS, THEMES
 
 WIDTHS = (320, 360, 768, 1280)
 STAGE = """async () => {
@@ -172,7 +172,6 @@ async def test_themes_are_the_one_table(guest):
         for value, face, text in colours:
             style = theme.tile(value)
             assert (face, text) == (_rgb(style.background), _rgb(style.text)), value
-        await guest.look(f"theme-{theme.name}")
     await guest.page.goto(guest.url + "/about")
     assert await guest.page.input_value("#theme") == THEMES[-1].name
     shown = await guest.page.evaluate("() => document.documentElement.dataset.theme")
@@ -199,25 +198,14 @@ async def test_numbers_fit_their_tiles_in_a_wide_font(browser, server, only_deja
     await wide.close()
 
 
-@pytest.mark.parametrize(
-    ("system", "name"),
-    [
-        ({"color_scheme": "light"}, "light"),
-        ({"color_scheme": "dark"}, "dark"),
-        ({"contrast": "more"}, "high-contrast"),
-    ],
-)
-async def test_the_systems_theme_is_the_default(arrive, system, name):
+async def test_the_systems_theme_is_the_default(guest):
     """Until a theme is chosen, the page follows the system's colour scheme and contrast."""
-    player = await arrive(**system)
-    await player.visit("/about")
-    (theme,) = (theme for theme in THEMES if theme.name == name)
-    for variable in ("page", "ink", "accent"):
-        shown = await player.page.evaluate(
-            "name => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`)",
-            variable,
-        )
-        assert shown == getattr(theme, variable)
+    wishes = {"color_scheme": "light"}, {"color_scheme": "dark"}, {"contrast": "more"}
+    await guest.visit("/about")
+    for wish, theme in zip(wishes, (LIGHT, DARK, HIGH_CONTRAST), strict=True):
+        await guest.page.emulate_media(**wish)
+        page = "() => getComputedStyle(document.documentElement).backgroundColor"
+        assert await guest.page.evaluate(page) == _rgb(theme.page)
 
 
 def _rgb(colour: str) -> str:
@@ -225,45 +213,24 @@ def _rgb(colour: str) -> str:
     return f"rgb({red}, {green}, {blue})"
 
 
-async def test_layouts(guest):
-    """From 320 px on, the whole board is visible."""
+async def test_the_whole_board_is_visible(guest):
+    """A phone on its side also shows the buttons; a result may be wider than a narrow board."""
+    sides = (844, 390), (667, 375), (568, 320)
+    windows = [*((width, 640) for width in WIDTHS), *sides]
     await guest.visit()
     await guest.ask()
-    for width in WIDTHS:
-        await guest.page.set_viewport_size({"width": width, "height": 640})
-        box = await guest.page.locator("#board").bounding_box()
-        assert box["x"] >= 0
-        assert box["x"] + box["width"] <= width
-        assert box["y"] + box["height"] <= 640
-        assert box["width"] >= 240
-        await guest.look("layout")
-
-
-async def test_a_phone_on_its_side(guest):
-    """Board, buttons and log-in are visible at once; nothing is wider than the window."""
-    await guest.visit()
-    for width, height in ((844, 390), (667, 375), (568, 320)):
-        await guest.page.set_viewport_size({"width": width, "height": height})
-        for part in ("#board", "#new", "#undo", "#more", "#score", ".log-in"):
-            box = await guest.page.locator(part).bounding_box()
-            assert 0 <= box["x"] <= box["x"] + box["width"] <= width, part
-            assert 0 <= box["y"] <= box["y"] + box["height"] <= height, part
-        assert (await guest.page.locator("#board").bounding_box())["width"] >= 240
-        wide = await guest.page.evaluate("() => document.documentElement.scrollWidth")
-        assert wide <= width
-        await guest.look("side")
-
-
-async def test_a_tall_board_is_seen_whole(guest):
-    """The board fits beside its buttons and under its overlay, which may be wider."""
-    await guest.visit()
-    for rows, columns in ((8, 2), (16, 4), (16, 1), (3, 1)):
-        await guest.deal(f"wide:size={rows}x{columns}")
-        for width, height in ((1280, 720), (568, 320)):
+    for size in ("4x4", "8x2", "16x4", "16x1", "3x1"):
+        if size != "4x4":
+            await guest.deal(f"wide:size={size}")
+        for width, height in windows if size == "4x4" else windows[3::3]:
             await guest.page.set_viewport_size({"width": width, "height": height})
-            for part in ("#board", "#new"):
+            parts = "#new", "#undo", "#more", "#score", ".log-in"
+            for part in ("#board", *(parts if (width, height) in sides else ())):
                 box = await guest.page.locator(part).bounding_box()
-                assert box["y"] + box["height"] <= height, (part, rows, columns)
+                assert 0 <= box["x"] <= box["x"] + box["width"] <= width, (part, size)
+                assert 0 <= box["y"] <= box["y"] + box["height"] <= height, (part, size)
+            board = await guest.page.locator("#board").bounding_box()
+            assert size != "4x4" or board["width"] >= 240
     await guest.press(*["ArrowDown", "ArrowUp"] * 20)  # no two tiles are left that merge
     await guest.page.wait_for_selector(".result[open]")
     box = await guest.page.locator(".result").bounding_box()

@@ -79,7 +79,6 @@ async def test_a_server_that_restarts(browser, own_server):
         for _ in range(2):  # the second attempt to connect follows the failure of the first
             await player.page.wait_for_event("websocket")
         await player.status("Keys pressed until then are ignored.")
-        await player.look("away")
         count = len(player.moves())
         own_server.start()
         await player.online()

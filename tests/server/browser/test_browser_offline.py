@@ -60,7 +60,6 @@ async def test_a_casual_game_goes_on_without_the_server(browser, own_server):
         await player.press("r")
         await player.status("6 moves not sent yet.")
         await player.settle()
-        await player.look("offline")
         own_server.start()
         await player.page.evaluate(ONLINE)
         await player.status("Connected again: 6 moves saved.")

@@ -53,7 +53,6 @@ async def test_watching_live(arrive):
     tiles = [tile for row in state["board"] for tile in row]
     assert [0 if cell == "empty" else int(cell) for cell in drawn] == tiles
     await other.press("ArrowLeft")
-    await other.look("watch")
     await one.play_out()
     # Who had to ask for the position again finds the game over, and comes to its replay at once.
     offered = other.page.locator("text=Watch the replay")
@@ -93,7 +92,6 @@ async def test_replay(guest):
     await guest.page.get_by_text("Proof", exact=True).click()
     await guest.page.wait_for_selector("#proof.good")
     assert "matches the commitment" in await guest.text("#proof")
-    await guest.look("replay")
     async with guest.page.expect_download() as downloading:
         await guest.page.click("text=Download the record")
     record = Record.load(await (await downloading.value).path())

@@ -16,7 +16,6 @@ from py2048 import Record
 from py2048.app.storage import Store
 from py2048.app.storage.schema import reviews
 from py2048.app.storage.values import utc_now
-from py2048.presentation.themes import THEMES
 from py2048.review import Review, review
 from py2048.server.site.reviews import kept, version_for
 
@@ -74,12 +73,10 @@ async def test_the_review_comes_while_one_waits(player, store):
     await player.page.goto(f"{player.url}/game/{game}")
     assert "3 of" in await player.text("#review-progress")
     assert await violations(player) == []
-    await player.look("review-running")
     add_review(store, game, record)
     await player.page.wait_for_selector("#review-graph svg")
     await player.said("The review is ready.")
     assert await violations(player) == []
-    await player.look("review")
     await player.page.locator("#review-title").scroll_into_view_if_needed()
     assert await player.page.evaluate(
         "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
@@ -173,16 +170,6 @@ async def test_typical_lines_are_shown(guest, store):
     assert await guest.text("#headline") == "Right: Down is best."
 
 
-async def test_a_habit_is_drilled(guest, store):
-    """A habit's button asks for a better move in its positions."""
-    await reviewed(guest, store, "casual")
-    assert "You leave the corner" in await guest.text("#habits")
-    await guest.page.click("#habits .drill")
-    await guest.page.wait_for_selector("#tries:visible")
-    await guest.press("ArrowDown")
-    assert await guest.text("#headline") == "Right: Down is best."
-
-
 async def test_a_mistake_is_tried_again(guest, store):
     """Trying again hides the best move until an arrow or a button answers; Escape shows it."""
     await reviewed(guest, store)
@@ -195,7 +182,6 @@ async def test_a_mistake_is_tried_again(guest, store):
     await guest.page.click("#try")
     assert await guest.page.locator("#board[data-best], #options li:visible").count() == 0
     assert await violations(guest) == []
-    await guest.look("review-try")
     await guest.press("Escape")
     await guest.page.wait_for_selector(marks)
     for way, said in ((played, "is best"), (best, "Right: ")):
@@ -218,24 +204,11 @@ async def test_a_position_of_the_replay_is_played_on(guest, store):
         await moves_say(guest, move)
     boards = [board for board, _, _ in record.replay()]
     assert await violations(guest) == []
-    await guest.look("play-on")
     await guest.page.click("#play-on button")
     await guest.page.wait_for_url("**/?game=*")
     await guest.page.wait_for_selector(".tile")
     assert await cells(guest) == [tile for row in boards[2].rows for tile in row]
     assert await guest.text("#category") == "from a position"
-    await guest.look("played-on")
-
-
-@pytest.mark.slow
-async def test_the_review_in_every_theme(guest, store):
-    """Boards, numbers and marks have sufficient contrast."""
-    await reviewed(guest, store)
-    await guest.page.click("#critical summary")
-    for theme in THEMES:
-        await guest.page.select_option("#theme", theme.name)
-        assert await violations(guest, ["color-contrast"]) == [], theme.name
-        await guest.look(f"review-{theme.name}")
 
 
 async def test_a_review_without_scripts(arrive, store):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import secrets
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -208,14 +207,6 @@ class Player:
         async with asyncio.timeout(TIMEOUT_MS / 1000):
             while not await self.page.evaluate(condition, arg):
                 await asyncio.sleep(0.05)
-
-    async def look(self, name: str) -> None:
-        """Save a screenshot in the folder that PY2048_SCREENSHOTS names, if it is set."""
-        folder = os.environ.get("PY2048_SCREENSHOTS")
-        if folder:
-            width = (self.page.viewport_size or {"width": 0})["width"]
-            path = Path(folder) / f"{name}-{width}.png"
-            await self.page.screenshot(path=path, animations="disabled")
 
     def moves(self) -> list[str]:
         """Return the directions that the page has sent."""
