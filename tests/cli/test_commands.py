@@ -285,6 +285,10 @@ GREEDY = ("evaluate", "greedy", "--quiet")
         (["weights", "/dev/zero"], "/dev/zero cannot be read: it exists and is not"),
         (["solve", "2x4", "--memory", "1M"], "'1M' is not an amount of memory from 64M to 1024T"),
         (["backup", "x.gz", "--database", "nonsense"], "'nonsense' is not a database URL"),
+        (["serve", "--database", "sqlite:////no/x"], "the database folder /no does not exist"),
+        (["serve", "--prot", "80"], "did you mean '--port'"),
+        (["serve", "--public-url", "https://x.org/2048"], "without a path"),
+        (["serve", "--trusted-proxies", "nginx"], "'nginx' is not an address or network"),
         (
             ["backup", "x.gz", "--database", "sqlite:///no/where.sqlite3"],
             "does not exist; create it first",

@@ -15,7 +15,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from tests.processes import until, xdotool
+from tests.processes import python, until, xdotool
 
 from py2048.app.commands.screens import UserInterface, best_screen
 from py2048.app.session import open_session
@@ -55,6 +55,26 @@ def test_a_terminal_that_only_prints_lines_has_the_game_in_lines():
     """``TERM=dumb`` only matters where the terminal interface would open."""
     assert best_screen(False, False, True, dumb=True) is UserInterface.LINES
     assert best_screen(False, True, True, dumb=True) is UserInterface.DESKTOP
+
+
+SERVE = """
+import py2048.server.run, py2048.cli
+py2048.server.run.run = lambda *_: None
+py2048.cli.main(["serve", "--port", "0"])"""
+
+
+@pytest.mark.parametrize(
+    ("code", "later"),
+    [
+        ("import py2048.app.terminal.plain_text", {"textual"}),
+        ("import py2048.app.session as s; s.Session().start()", {"numba", "py2048.engine.boards"}),
+        (SERVE, {"websockets", "sqlalchemy", "argon2"}),
+    ],
+)
+def test_what_is_not_needed_yet_is_not_imported(code, later):
+    """Lines need no Textual, a game no compiler, and a first page no database and no socket."""
+    done = python("-c", f"{code}\nimport sys; print(*sys.modules)", check=True)
+    assert not later & {*done.stdout.split()}
 
 
 class Started:
@@ -187,18 +207,18 @@ ODD = '/opt/a "b" $HOME `c` 100% \\d/python'
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="menus of freedesktop.org")
-@pytest.mark.parametrize("python", [sys.executable, ODD])
-def test_a_desktop_entry_starts_this_installation(python, tmp_path, monkeypatch, cli):
+@pytest.mark.parametrize("program", [sys.executable, ODD])
+def test_a_desktop_entry_starts_this_installation(program, tmp_path, monkeypatch, cli):
     """The entry names this Python and an existing icon; --remove deletes both."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "my data"))
-    monkeypatch.setattr(sys, "executable", python)
+    monkeypatch.setattr(sys, "executable", program)
     entry, picture = (Path(line[6:]) for line in cli("desktop-entry").splitlines())
     keys = dict(line.split("=", 1) for line in entry.read_text().splitlines()[1:])
     # As the specification reads it: the string first, then the quoted word.
     command = re.sub(r"\\(.)", r"\1", keys["Exec"])
     quoted = re.fullmatch(r'"((?:\\.|[^"`$\\])*)" -P -m py2048', command)
     assert quoted
-    assert re.sub(r"\\(.)", r"\1", quoted[1]).replace("%%", "%") == python
+    assert re.sub(r"\\(.)", r"\1", quoted[1]).replace("%%", "%") == program
     assert keys["Icon"] == str(picture)
     assert keys["Terminal"] == "false"
     assert picture.read_bytes().startswith(b"<svg")

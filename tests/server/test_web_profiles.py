@@ -130,21 +130,6 @@ def test_what_a_profile_counts(store: Store) -> None:
         assert section.count('class="plot"') == 2  # a single day has no lines
 
 
-@pytest.mark.timeout(60)
-async def test_the_page_reads_without_scripts(web_server: WebServer) -> None:
-    """After the first game the page has plots with tables of their numbers."""
-    browser = claimed(web_server, "Plotter")
-    assert 'class="plot"' not in browser.get("/player/Plotter").text
-    async with browser.socket() as socket:
-        await socket.new("2x4", "ranked")
-        await socket.play_out()
-    while 'class="plot"' not in (page := browser.get("/player/Plotter").text):
-        await asyncio.sleep(0.05)
-    assert page.count('<svg class="plot"') == 2
-    assert "The plots in numbers" in page
-    assert browser.get("/player/Plotter?rules=nonsense").status == 404
-
-
 async def test_plots_are_drawn_once_for_all_who_ask(web_server: WebServer) -> None:
     """Counts are updated at once, while plots are cached for a minute."""
     browser = claimed(web_server, "Held")
@@ -159,3 +144,4 @@ async def test_plots_are_drawn_once_for_all_who_ask(web_server: WebServer) -> No
             found.append(re.findall(r'<svg class="plot".*?</svg>', page, re.DOTALL))
     assert len(found[0]) == 2
     assert found[0] == found[1]
+    assert browser.get("/player/Held?rules=nonsense").status == 404

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import pytest
-from PIL import Image, ImageGrab
 
 from py2048.app.desktop import board_view
 from py2048.app.desktop.launch import GameWindow
@@ -63,12 +62,6 @@ class Desk:
         """Focus a widget and wait until the X server confirms it."""
         widget.focus_force()
         self.until(lambda: self.root.focus_get() is widget)
-
-    def look(self) -> Image.Image:
-        """Take a screenshot after the X server has handled all requests."""
-        self.root.update()
-        self.root.winfo_pointerx()  # a round trip
-        return ImageGrab.grab(xdisplay=self.root.winfo_screen().rpartition(".")[0])
 
     def settle(self) -> None:
         """Wait for the end of the animation."""

@@ -98,14 +98,6 @@ def test_the_first_frame_only_imports_what_it_needs():
     assert not later & set(done.stdout.split())
 
 
-def test_a_game_opens_without_the_compiler():
-    """Opening a game loads neither Numba, which takes 90 MB, nor the kernels."""
-    code = (
-        "import sys; from py2048.app.session import Session; Session().start(); print(*sys.modules)"
-    )
-    assert not {"numba", "py2048.engine.boards"} & {*python("-c", code, check=True).stdout.split()}
-
-
 def test_without_tkinter_the_terminal_opens_and_the_package_is_named(monkeypatch, capsys):
     """Without tkinter, the command falls back to the terminal and names the missing package."""
     monkeypatch.setenv("DISPLAY", ":0")
@@ -133,7 +125,7 @@ def test_a_display_that_does_not_answer_is_an_error_in_one_line(monkeypatch):
         desktop.run(Session)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
 def test_a_signal_closes_the_window_and_loses_no_move(open_game, data_folder, number):
     """A signal ends the command without a traceback, even if a dialog is open, and saves moves."""
     game = open_game("--seed", "7")

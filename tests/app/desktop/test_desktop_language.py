@@ -8,6 +8,7 @@ from tkinter import ttk
 
 import pytest
 from tests import pseudo
+from tests.app.terminal.playing import LAST_MOVE
 
 from py2048.app.desktop.style import text_width
 from py2048.core.language import use_language
@@ -74,7 +75,8 @@ def test_every_text_of_the_window_is_translated(open_desk, tmp_path, monkeypatch
             look(action.name)
             if desk.dialog is not None:
                 desk.dialog.close()
-        desk.put("2 4 2 4/4 2 4 2/2 4 2 4/4 2 4 .")
+        desk.put(LAST_MOVE)
         desk.play(1)
+        assert desk.session.game.is_over
         look("over")
     assert not left, "\n".join(map(str, sorted(set(left))))

@@ -1,4 +1,4 @@
-"""Screenshots: every tile has its colours in each theme."""
+"""Screenshots and sizes: tiles have their colours, and every text its place."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from py2048.app.desktop.style import text_width
 from py2048.app.session import Session, open_session
 from py2048.core.board import Board
 from py2048.core.language import use_language
-from py2048.presentation.themes import THEMES, Theme
+from py2048.presentation.themes import Theme, next_theme
 
 pytestmark = pytest.mark.gui
 
@@ -41,18 +41,6 @@ def expected(board: Board, theme: Theme) -> list[Any]:
     tiles = (tile for row in board.rows for tile in row)
     colours = (theme.tile(tile).background if tile else theme.empty for tile in tiles)
     return [*map(ImageColor.getrgb, colours)]
-
-
-def test_changing_the_theme_recolours_everything(desk):
-    """T cycles through the themes, recolours everything and saves the choice."""
-    desk.app.controller.do("animation")
-    desk.put(TILES)
-    for _ in THEMES:
-        desk.key("t")
-        theme = desk.app.controller.theme
-        assert faces(desk.root, desk.board) == expected(desk.session.game.board, theme)
-        assert desk.session.get_setting("theme") == theme.name
-        assert desk.app.menus.theme.get() == theme.name
 
 
 def cut(widget: tk.Misc) -> Iterator[str]:
@@ -112,17 +100,24 @@ def test_points_gained_do_not_cover_the_word_score(desk, width):
 
 @pytest.mark.usefixtures("display")
 def test_the_first_frame_shows_the_last_game(tmp_path):
-    """The saved game's tiles are visible before the session is open, and then stay in place."""
+    """The saved game's tiles are visible before the session is open, and then stay in place.
+
+    All have the colours of the theme that was chosen.
+    """
     url, state = f"sqlite:///{tmp_path / 'store.sqlite3'}", tmp_path / "desktop.json"
     with closing(open_session(url)) as session:
         session.start(seed=1, board=Board.parse(TILES))
         desk = Desk(GameWindow(lambda: session, state_file=state))
         desk.play(1)
-        board = session.game.board
+        board, theme = session.game.board, next_theme(desk.app.controller.theme.name)
+        desk.settle()
+        desk.key("t")
+        assert faces(desk.root, desk.board) == expected(board, theme)
+        assert desk.app.menus.theme.get() == theme.name
         desk.running.close()
     window = GameWindow(lambda: open_session(url), state_file=state)
     window.first_frame()
-    colours = expected(board, window.window.look.theme)
+    colours = expected(board, theme)
     until(lambda: faces(window.root, window.window.board) == colours)
     desk = Desk(window)
     with closing(desk.session):

@@ -173,28 +173,6 @@ def short_game(moves: int = 30) -> Record:
     return game.record()
 
 
-def test_a_gif_has_a_frame_for_each_position(tmp_path):
-    """The GIF has a frame for the start and each turn, in the colours of the theme."""
-    record = short_game()
-    path = tmp_path / "game.gif"
-    board_image.save_gif(path, record, DARK)
-    with Image.open(path) as film:
-        assert film.n_frames == 31
-        film.seek(30)
-        frame = film.convert("RGB")
-    grid = BoardGrid.fit((4, 4), board_image.GIF_SIDE, board_image.GIF_SIDE)
-    board = Game.from_record(record).board
-    head = frame.height - grid.height
-    for row in range(4):
-        for column in range(4):
-            x = grid.gap + column * grid.pitch + grid.cell // 2
-            y = head + grid.gap + row * grid.pitch + round(grid.cell * 0.12)
-            tile = board[row, column]
-            wanted = ImageColor.getrgb(DARK.tile(tile).background if tile else DARK.empty)
-            got = frame.getpixel((x, y))
-            assert max(abs(a - b) for a, b in zip(wanted, got, strict=True)) < 12, (row, column)
-
-
 def test_the_number_of_frames_is_limited(tmp_path, monkeypatch):
     """A game with more turns than `MAX_FRAMES` skips positions."""
     monkeypatch.setattr(board_image, "MAX_FRAMES", 10)

@@ -18,6 +18,9 @@ from py2048.core.rules import Rules
 
 SEED = 7
 
+LAST_MOVE = "2 4 2 4/4 2 4 2/8 4 2 4/16 8 32 ."
+"""A board whose only move, to the right, ends the game."""
+
 TIMEOUT_S = 60
 
 

@@ -166,17 +166,18 @@ def test_a_score_is_drawn_with_its_thousands_separator(code):
     assert all(y >= 3 for _, y in separator)
 
 
-def test_the_best_direction_is_marked():
-    """The best direction has a mark in the middle of its side of the frame."""
+@pytest.mark.parametrize(("mark", "colour"), [("best", DARK.good), ("played", DARK.danger)])
+def test_two_directions_are_marked(mark, colour):
+    """A direction has a mark in the middle of its side of the frame, in its colour."""
     grid = fit(42, 21, 4, 4)
     for side in Direction:
         canvas = Canvas(grid.width_columns, grid.height_rows, DARK.page)
-        draw_board(canvas, grid, DARK, [], side)
+        draw_board(canvas, grid, DARK, [], **{mark: side})
         lit = {
             row
             for row in range(canvas.rows)
             for each in canvas.segments(row)
-            if DARK.good in colours(each)
+            if colour in colours(each)
         }
         ends = {Direction.UP: {0}, Direction.DOWN: {canvas.rows - 1}}
         assert lit == ends.get(side, lit)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from playing import new_session, playing, shown
 from tests import pseudo
+from tests.app.terminal.playing import LAST_MOVE, new_session, playing, shown, until
 
 from py2048.presentation.actions import ACTIONS
 
 
 @pytest.mark.parametrize(
-    "size", [(80, 24), (30, 12), pytest.param((200, 60), marks=pytest.mark.slow)]
+    "size",
+    [(80, 24), *(pytest.param(size, marks=pytest.mark.slow) for size in ((30, 12), (200, 60)))],
 )
 async def test_every_text_of_the_terminal_is_translated(size, tmp_path, monkeypatch):
     """Board, panel, dialogs and results contain no untranslated text."""
@@ -33,9 +34,11 @@ async def test_every_text_of_the_terminal_is_translated(size, tmp_path, monkeypa
                 look(action.name)
                 while len(app.screen_stack) > 1:
                     await pilot.press("escape")
-        over = new_session("2 4 2 4/4 2 4 2/2 4 2 4/4 2 4 .")
+        over = new_session(LAST_MOVE)
         async with playing(over, size=size) as (app, pilot):
             await pilot.press("right")
+            await until(pilot, lambda: app.view.status.moves == over.game.ply == 1)
+            assert over.game.is_over
             await pilot.pause(1.0)
-            left += [("over", each) for each in shown(app).splitlines() if pseudo.left_out(each)]
+            look("over")
     assert not left, "\n".join(map(str, sorted(set(left))))

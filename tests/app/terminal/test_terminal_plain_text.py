@@ -10,7 +10,6 @@ from contextlib import closing
 import pytest
 from tests.app.controller.reviewing import FAULTS, MOVES, known_record, known_review
 from tests.app.terminal.playing import new_session
-from tests.processes import python
 
 from py2048.app.session import Session, open_session
 from py2048.app.terminal import plain_text
@@ -175,12 +174,6 @@ def test_through_a_real_pipe_without_escape_codes():
     assert errors == ""
     assert lines[2] == "Left: nothing merged. A 2 at row 2, column 4. Score 0.\n"
     assert all(line.rstrip("\n").isprintable() for line in [*lines, *rest.splitlines()])
-
-
-def test_the_plain_text_mode_does_not_load_textual():
-    """The plain text mode starts without importing Textual."""
-    code = "import sys; import py2048.app.terminal.plain_text; print('textual' in sys.modules)"
-    assert python("-c", code).stdout == "False\n"
 
 
 @pytest.mark.usefixtures("known_judge")

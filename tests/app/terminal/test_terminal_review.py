@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from tests.app.controller.reviewing import FAULTS, MOVES, ended_record, known_record, leveled_review
-from tests.app.terminal.playing import colours, playing, shown, until
+from tests.app.terminal.playing import playing, shown, until
 from textual.pilot import Pilot
 
 from py2048.app.controller.review import GameReview
@@ -19,7 +19,6 @@ from py2048.app.terminal.screens import (
     ReviewScreen,
 )
 from py2048.presentation.screen import Choice, ListRequest
-from py2048.presentation.themes import get_theme
 
 SIZES = ((80, 24), (40, 24), (20, 10))
 
@@ -88,17 +87,6 @@ async def test_every_size_shows_the_grade_and_the_losses():
                 assert set(GRAPH_MARKS.values()) <= set(first)
 
 
-@pytest.mark.usefixtures("known_judge")
-async def test_the_review_has_the_colours_of_the_theme():
-    """The best side is marked with the theme's `good` colour, the played one with `danger`."""
-    for theme in map(get_theme, ("light", "high-contrast")):
-        async with playing(finished(), theme=theme.name) as (app, pilot):
-            await reviewed(pilot)
-            await pilot.press("n")
-            wanted = {theme.page, theme.panel, theme.good, theme.danger, theme.empty}
-            await until(pilot, lambda app=app, wanted=wanted: wanted <= colours(app))
-
-
 async def test_a_review_at_a_level_shows_reasons_lines_and_levels():
     """S shows typical moves, then the review is back. O lists levels, and F leaves for practice."""
     left, chosen = list[str](), list[str]()
@@ -112,6 +100,7 @@ async def test_a_review_at_a_level_shows_reasons_lines_and_levels():
         await pilot.press("s")
         await until(pilot, lambda: "Typical moves after" in " ".join(shown(app).split()))
         await until(pilot, lambda: screen.board.board != start)
+        screen.auto_refresh = 0.01
         await until(pilot, lambda: screen.review.frame is None)
         await until(pilot, lambda: screen.board.board == start)
         offered = ListRequest("Level", [Choice("expert", "Expert")], chosen.append)
