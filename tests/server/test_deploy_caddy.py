@@ -19,6 +19,7 @@ from pathlib import Path
 
 import pytest
 from tests.free_ports import free_port
+from tests.processes import until
 from web_server import GENEROUS, Socket, WebServer
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
@@ -149,12 +150,8 @@ def test_each_visitor_is_known_by_the_own_address(site: Site) -> None:
 
 def text_with(log: Path, *wanted: str) -> str:
     """Return the log once it contains all the given words."""
-    for _ in range(100):
-        text = log.read_text()
-        if text.endswith("\n") and all(word in text for word in wanted):
-            return text
-        time.sleep(0.05)
-    raise AssertionError(log.read_text())
+    until(lambda: (text := log.read_text()).endswith("\n") and all(each in text for each in wanted))
+    return log.read_text()
 
 
 async def test_a_game_is_played_and_outlives_silence(site: Site) -> None:

@@ -15,6 +15,7 @@ import schemathesis
 import stand_in_review
 from hypothesis import HealthCheck, settings
 from schemathesis.specs.openapi.checks import negative_data_rejection, positive_data_acceptance
+from tests.processes import until
 from web_server import Answer, Browser, WebServer, serving
 
 from py2048 import Board, Direction, Game, Record, Rules, get_rules
@@ -53,8 +54,8 @@ def test_hints_by_http_compile_their_player(
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "kernels"))
     asked = {"board": [[2, 2, 4, 0, 0], *[[0] * 5] * 4], "player": "expectimax:depth=1"}
     with serving(tmp_path / "home") as server:
-        until, browser, replaced = time.monotonic() + 600, Browser(server), ["not asked"]
-        while replaced[-1] and time.monotonic() < until:
+        end, browser, replaced = time.monotonic() + 600, Browser(server), ["not asked"]
+        while replaced[-1] and time.monotonic() < end:
             with suppress(TimeoutError):
                 replaced.append(browser.post("/api/hints", asked).json()["instead_of"])
             time.sleep(1)
@@ -113,9 +114,7 @@ def test_every_answer_is_as_described(browser: Browser) -> None:
         state = checked("/api/games/{game}/moves", browser.post(f"{game}/moves", move))
     checked("/api/games/{game}/moves", browser.post(f"{game}/moves", move))
     checked("/api/games/{game}", browser.get(game))
-    until = time.monotonic() + 60
-    while browser.get(f"{game}/record").status == 404 and time.monotonic() < until:
-        time.sleep(0.05)
+    until(lambda: browser.get(f"{game}/record").status == 200)
     record = browser.get(f"{game}/record")
     checked("/api/games/{game}/record", record)
     checked("/api/games/{game}/turns", browser.get(f"{game}/turns?from=1&limit=2"))

@@ -7,13 +7,13 @@ import json
 import logging
 import re
 import sys
-import time
 import traceback
 from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+from tests.processes import until
 from web_server import GENEROUS, Browser, Json, WebServer, serving
 
 from py2048.app.storage import StorageError, open_store
@@ -112,12 +112,8 @@ def test_lines_of_one_request_have_its_id(web_server: WebServer) -> None:
 
 def await_lines(server: WebServer, is_one: Callable[[Json], bool], number: int) -> list[Json]:
     """Wait for `number` log lines and return them."""
-    for _ in range(200):
-        found = [line for line in server.logged() if is_one(line)]
-        if len(found) >= number:
-            return found
-        time.sleep(0.05)
-    raise AssertionError(server.log.read_text()[-2000:])
+    until(lambda: sum(map(is_one, server.logged())) >= number)
+    return list(filter(is_one, server.logged()))
 
 
 async def test_a_connection_is_logged_when_it_ends(web_server: WebServer) -> None:

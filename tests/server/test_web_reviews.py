@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -16,6 +15,7 @@ import sqlalchemy as sa
 import stand_in_review
 from inside import Visitor, add_game, running, until
 from store_games import add_record
+from tests import processes
 from web_server import Browser, Json
 
 from py2048 import Record
@@ -333,14 +333,11 @@ def reviewed(browser: Browser, game: str) -> Json:
     address = f"/api/games/{game}/review"
     answer = browser.post(address, {})
     assert answer.status == 202
-    until = time.monotonic() + 500
-    while time.monotonic() < until:
-        answer = browser.get(address)
-        msgspec.json.decode(answer.body, type=schema.ReviewAnswer)
-        if answer.json()["state"] in ("done", "failed"):
-            return answer.json()
-        time.sleep(0.1)
-    raise AssertionError(answer.text)
+    settled = "done", "failed"
+    processes.until(lambda: browser.get(address).json()["state"] in settled, 500)
+    answer = browser.get(address)
+    msgspec.json.decode(answer.body, type=schema.ReviewAnswer)
+    return answer.json()
 
 
 def test_a_game_is_reviewed(browser: Browser, store: Store) -> None:

@@ -43,8 +43,8 @@ async def test_a_merge_shows_its_tile_its_points_and_the_new_best():
         await until(pilot, lambda: "+128" not in shown(app))
 
 
-async def test_the_rules_menu_lists_every_board():
-    """M lists all boards and the way to the courses; choosing a board starts a game on it."""
+async def test_boards_are_chosen_and_rules_are_typed():
+    """M lists all boards and the way to the courses; errors in typed rules are explained."""
     session = new_session()
     async with playing(session) as (app, pilot):
         await pilot.press("m")
@@ -54,12 +54,6 @@ async def test_the_rules_menu_lists_every_board():
         await pilot.pause()
         assert session.rules == list_boards()[3]
         assert (app.view.grid.rows, app.view.grid.columns) == session.rules.shape
-
-
-async def test_custom_rules_are_validated():
-    """Typed rules start a game; an error is explained and keeps the dialog open."""
-    session = new_session()
-    async with playing(session) as (app, pilot):
         await pilot.press("m", "tab")
         app.screen.query_one(Input).value = "clasic"
         await pilot.press("enter")

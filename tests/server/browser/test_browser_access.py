@@ -10,6 +10,7 @@ from playwright.async_api import expect
 from tests.server.browser.visiting import Player
 
 ONE_MOVE = "short:size=1x2,start=2x2:1,spawn=2:1"
+"""Two equal tiles side by side: one move ends the game."""
 GUIDELINES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 """The rules that axe checks: WCAG up to level AA, and its best practices."""
 

@@ -149,7 +149,6 @@ async def test_a_finished_game_is_reviewed(browser, site):
         await expect(player.page.locator(".measured")).to_contain_text("From fewer games")
         await player.page.click("#show-me")
         await player.page.wait_for_selector("#headline:has-text('After ')")
-        await player.page.wait_for_selector("#show-me[aria-pressed=false]")
         await player.page.click("#habits .drill")
         await player.page.wait_for_selector("#tries:visible")
         await player.page.click("#critical summary")

@@ -6,6 +6,7 @@ import asyncio
 import re
 
 from playwright.async_api import WebSocketRoute, expect
+from tests.server.browser.test_browser_access import ONE_MOVE
 from tests.server.browser.test_browser_review import add_review, finished
 from tests.server.browser.visiting import Player
 
@@ -13,8 +14,6 @@ from py2048.core.board import Board
 from py2048.core.rules import COURSE_PRESETS, get_rules, list_boards
 from py2048.presentation.words import percent
 
-ONE_MOVE = "short:size=1x2,start=2x2:1,spawn=2:1"
-"""Two equal tiles side by side: one move ends the game."""
 WORDS_ON = """async () => {
   const { wordOn } = await import("/static/js/computer.js");
   const hint = { direction: "left", goal: 512, options: [

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import secrets
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tests.free_ports import free_port
+from tests.processes import until
 from web_server import GENEROUS, WebServer
 from web_server import Browser as Visitor
 
@@ -64,11 +64,7 @@ class Server:
         options = ("--port", str(self.port), *GENEROUS, "--log-level", "error")
         self._running = WebServer(self._home, *options)
         ready = Visitor(self._running)
-        for _ in range(300):  # the server listens before its store is open
-            if ready.get("/readyz").status == 200:
-                return
-            time.sleep(0.05)
-        raise AssertionError("the server does not get ready")
+        until(lambda: ready.get("/readyz").status == 200)  # it listens before its store is open
 
     def stop(self) -> None:
         """Stop the server."""
