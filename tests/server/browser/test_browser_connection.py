@@ -6,7 +6,7 @@ import json
 
 from far_away import far_away
 from playwright.async_api import WebSocketRoute, expect
-from tests.server.browser.visiting import Player, arriving, claim, log_in
+from tests.server.browser.visiting import Line, Player, arriving, claim, log_in
 
 AT_ONCE = """codes => {
   for (const code of codes) document.dispatchEvent(new KeyboardEvent("keydown", { code }));
@@ -64,33 +64,25 @@ async def test_a_session_that_ends_elsewhere(arrive):
     await expect(here.page.locator("#moves")).to_have_text("0")
 
 
-async def test_a_server_that_restarts(browser, own_server):
-    """In a ranked game, keys pressed while the server is away are dropped, and the page says so."""
-    async with arriving(browser) as arrive:
-        player = await arrive(own_server.url, "phone")
-        await player.deal("classic", "ranked")
-        await player.press("ArrowDown", "ArrowLeft", "ArrowRight")
-        await player.settle()
-        before = await player.state()
-        own_server.stop()
-        await player.status("Cannot reach the server; retrying.")
-        await player.press("ArrowUp", "ArrowDown", "ArrowLeft")
-        await player.status("Keys pressed until then are ignored.")
-        for _ in range(2):  # the second attempt to connect follows the failure of the first
-            await player.page.wait_for_event("websocket")
-        await player.status("Keys pressed until then are ignored.")
-        count = len(player.moves())
-        own_server.start()
-        await player.online()
-        await expect(player.page.locator("#status")).to_be_empty()
-        assert len(player.moves()) == count
-        state = await player.state()
-        assert (state["game"], state["ply"]) == (before["game"], before["ply"])
-        assert await player.board() == state["board"]
-        await player.press("ArrowDown", "ArrowUp")
-        await player.settle()
-        assert player.moves()[count:] == ["down", "up"]
-        assert await player.board() == (await player.state())["board"]
+async def test_a_ranked_game_waits_for_its_server(guest):
+    """Keys pressed while the server is away are dropped, and the page says so."""
+    line = Line()
+    await line.lay(guest.page)
+    await guest.deal("classic", "ranked")
+    await line.cut()
+    await guest.status("Cannot reach the server; retrying.")
+    await guest.press("ArrowUp", "ArrowDown", "ArrowLeft")
+    await guest.status("Keys pressed until then are ignored.")
+    await line.tried()
+    await guest.status("Keys pressed until then are ignored.")
+    await line.mend()
+    await guest.online()
+    await expect(guest.page.locator("#status")).to_be_empty()
+    await guest.press("ArrowDown", "ArrowUp")
+    await guest.settle()
+    made = [each["direction"] for each in line.sent if each["type"] == "move"]
+    assert made == ["down", "up"]
+    assert await guest.board() == (await guest.state())["board"]
 
 
 async def test_far_from_the_server(browser, server):

@@ -221,21 +221,14 @@ class Player:
 async def claim(player: Player, name: str = "") -> str:
     """Claim a name, by default a random one; return it."""
     name = name or f"visitor {secrets.token_hex(4)}"
-    await player.page.goto(player.url + "/account")
-    form = player.page.locator("form[action='/account/claim']")
-    await form.locator("[name=name]").fill(name)
-    await form.locator("[name=password]").fill("correct horse battery")
-    await form.locator("button").click()
-    await player.page.wait_for_function(
-        "name => document.querySelector('h1')?.textContent === name", arg=name
-    )
+    await log_in(player, name, "claim")
     return name
 
 
-async def log_in(player: Player, name: str) -> None:
-    """Log in with a name claimed here."""
+async def log_in(player: Player, name: str, how: str = "login") -> None:
+    """Log in with a name claimed here, or claim it."""
     await player.page.goto(player.url + "/account")
-    form = player.page.locator("form[action='/account/login']")
+    form = player.page.locator(f"form[action='/account/{how}']")
     await form.locator("[name=name]").fill(name)
     await form.locator("[name=password]").fill("correct horse battery")
     await form.locator("button").click()
