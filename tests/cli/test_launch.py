@@ -70,6 +70,7 @@ py2048.cli.main(["serve", "--port", "0"])"""
         ("import py2048.app.session as s; s.Session().start()", {"numba", "py2048.engine.boards"}),
         (SERVE, {"websockets", "sqlalchemy", "argon2"}),
     ],
+    ids=["lines", "game", "server"],
 )
 def test_what_is_not_needed_yet_is_not_imported(code, later):
     """Lines need no Textual, a game no compiler, and a first page no database and no socket."""

@@ -18,8 +18,8 @@ from py2048.core.rules import Rules
 
 SEED = 7
 
-LAST_MOVE = "2 4 2 4/4 2 4 2/8 4 2 4/16 8 32 ."
-"""A board whose only move, to the right, ends the game."""
+LAST_MOVE = "2 4 8 16/4 2 4 8/8 4 2 16/16 8 32 ."
+"""A board on which either move, right or down, ends the game."""
 
 TIMEOUT_S = 60
 
