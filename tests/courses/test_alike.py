@@ -154,7 +154,8 @@ def test_a_term_is_compared_with_its_sources(tmp_path, capsys):
     term = tmp_path / "term"
     assert main(["course", "new-term", str(term), "--course", "cmput175"]) == 0
     (term / "roster.csv").write_text("id,name\nann,Ann\nbob,Bob\ncy,Cy\n")
-    texts = {"ann": RIGHT[0].read_text(), "bob": disguised("cmput175", "groups", "all")}
+    texts = {"ann": RIGHT[0].read_text(), "bob/1": "# none yet"}
+    texts["bob/2"] = disguised("cmput175", "groups", "all")
     texts["cy"] = (COURSES["cmput175"].folder / "game.py").read_text()
     files = {f"submissions/project/{who}/game.py": text for who, text in texts.items()}
     files["archive/2025/old.py"] = GROUPS
@@ -164,7 +165,7 @@ def test_a_term_is_compared_with_its_sources(tmp_path, capsys):
     capsys.readouterr()
     assert main(["course", "alike", str(term), "project"]) == 0
     output = capsys.readouterr().out
-    assert "bob attempt 1, archive/old" in output
+    assert "bob attempt 2, archive/old" in output
     assert "cy attempt 1, solution of cmput175" in output
     assert "2 groups of similar programs" in output
     (term / "examples").mkdir()

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import re
+import socket
+import sys
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -12,15 +15,17 @@ from urllib.parse import quote, urljoin
 import httpx
 import pytest
 import test_term
+import uvicorn
 from disguises import PROGRAMS
 from test_term import hand_in, rows
 
-from py2048.courses.term.desk import make_app
+from py2048.courses.term.desk import make_app, serve
 from py2048.server.site.pages import assets
 
 term, run = test_term.term, test_term.run
 HOME = "http://127.0.0.1:2049"
 OWN = {"origin": HOME}
+HEAD = "assignment,id,item,marks,comment\n"
 
 
 class Browser:
@@ -55,13 +60,8 @@ def seen(page: str) -> str:
     return re.search('name="seen" value="(.*?)"', page)[1]
 
 
-def save(desk, who: str, seen: str, headers=OWN, **fields: str):
-    """Submit a student's form in the second assignment."""
-    return save_in(desk, "second", who, seen, headers, **fields)
-
-
-def save_in(desk, name: str, who: str, seen: str, headers=OWN, **fields: str):
-    """Submit a student's form."""
+def save(desk, who: str, seen: str, headers=OWN, name: str = "second", **fields: str):
+    """Submit a student's form in an assignment."""
     form = {"seen": seen} | {field.replace("__", ":"): text for field, text in fields.items()}
     return desk.ask("POST", f"{name}/student?who={quote(who)}", data=form, headers=headers)
 
@@ -81,8 +81,7 @@ def test_new_results_are_shown_immediately(term, run, desk):
     home = words(desk.get("").text)
     assert re.search("3 of 8 handed in *, 83 % on average", home)
     assert "Ann Smith 1001 A 9 " in home
-    page = desk.get("first/")
-    text = words(page.text)
+    text = words(desk.get("first/").text)
     assert "Ann Smith A 9 / 9 2026-10-01 12:00" in text
     assert "Bob Stone A 6 / 9 2026-10-18 08:00 may be late: only its files" in text
     assert "Cy Young A no mark 2026-10-01 12:00 not graded yet" in text
@@ -158,16 +157,18 @@ def test_a_concurrent_edit_is_not_lost(term, desk):
 
 
 def test_a_group_can_be_marked_at_once(term, desk):
-    """Each member gets the marks and keeps their own comments."""
+    """Each member gets the marks and keeps their own comments; otherwise, only one student does."""
     hand_in(term, "second/red/app.py")
     manual = term / "manual.csv"
-    manual.write_text("assignment,id,item,marks,comment\nsecond,1002,late,0,was ill\n")
+    manual.write_text(f"{HEAD}second,1002,late,0,was ill\n")
     page = desk.get("second/student?who=1001").text
     assert "Also apply to <bdi>Bob Stone</bdi>" in page
-    save(desk, "1001", seen(page), item__style="1", item__late="", comments="neat", group="on")
+    fields = {"item__late": "", "comments": "neat"}
+    page = save(desk, "1001", seen(page), item__style="1", group="on", **fields).text
+    save(desk, "1001", seen(page), item__style="1.5", **fields)
     assert manual.read_text().splitlines()[1:] == [
         "second,1002,late,0,was ill",
-        "second,1001,style,1,",
+        "second,1001,style,1.5,",
         "second,1001,,,neat",
         "second,1002,style,1,",
         "second,1002,,,neat",
@@ -196,16 +197,18 @@ def test_invalid_marks_are_rejected(term, desk, item, marks, message):
 
 
 def test_a_stray_hand_in_is_assigned(term, run, desk):
-    """It belongs to the named student from then on, and the decision stays in ``manual.csv``."""
+    """It belongs to the named student from then on; ``manual.csv`` is created for the decision."""
+    manual = term / "manual.csv"
+    manual.unlink()
     hand_in(term, "first/stranger/app.py", "# earns 3")
     page = desk.get("first/student?who=stranger%20attempt%201").text
     assert "Whose hand-in is this?" in page
-    answer = save_in(desk, "first", "stranger attempt 1", seen(page), assign="9 Zed")
+    answer = save(desk, "stranger attempt 1", seen(page), name="first", assign="9 Zed")
     assert "there is no student with the id" in answer.text
-    page = save_in(desk, "first", "stranger attempt 1", seen(page), assign="1008 S. Lee").text
+    page = save(desk, "stranger attempt 1", seen(page), name="first", assign="1008 S. Lee").text
     assert "The hand-in stranger was assigned by hand" in words(page)
-    assert "first,1008,hand-in,stranger," in (term / "manual.csv").read_text()
-    save_in(desk, "first", "1008", seen(page), item__late="1", comments="hm")
+    assert manual.read_text("utf-8") == f"{HEAD}first,1008,hand-in,stranger,\n"
+    save(desk, "1008", seen(page), name="first", item__late="1", comments="hm")
     assert run("grade", "first")[0] == 0
     assert (rows(term, "first")["1008"]["total"], len(rows(term, "first"))) == ("2.7", 8)
 
@@ -234,8 +237,7 @@ def test_other_sites_cannot_read_or_write(term, desk):
     was = (term / "manual.csv").read_bytes()
     page = desk.get("second/student?who=1003")
     assert "default-src 'none'" in page.headers["content-security-policy"]
-    assert desk.get("/second/").status_code == 404
-    assert desk.get("/other/second/").status_code == 404
+    assert [desk.get(path).status_code for path in ("/second/", "/other/second/")] == [404] * 2
     assert desk.get("second/", headers={"host": "evil.example:2049"}).status_code == 400
     for headers in ({}, {"origin": "http://evil.example"}, {"origin": "null"}):
         answer = save(desk, "1003", seen(page.text), headers, item__style="1")
@@ -260,10 +262,8 @@ def test_students_texts_are_escaped(term, run, desk):
     page = desk.get("first/student?who=eve%20attempt%201").text
     page += desk.get(f"first/student?who={quote('eve')}").text
     assert "<script>" not in page
-    answer = save(
-        desk, who, seen(desk.get(f"second/student?who={quote(who)}").text), item__style="1"
-    )
-    assert "Saved" in answer.text
+    page = desk.get(f"second/student?who={quote(who)}").text
+    assert "Saved" in save(desk, who, seen(page), item__style="1").text
 
 
 def test_similar_programs_are_linked(term, desk):
@@ -290,14 +290,29 @@ def test_an_error_in_the_folder_is_one_line(term, desk):
     """The desk recovers as soon as the file is corrected."""
     manual = term / "manual.csv"
     good = manual.read_bytes()
-    manual.write_text("assignment,id,item,marks,comment\nfirst,9,total,5,\n")
+    manual.write_text(f"{HEAD}first,9,total,5,\n")
     answer = desk.get("first/")
     assert answer.status_code == 422
-    assert "manual.csv, row 2: there is no student with the id '9' in roster.csv" in unescape(
-        answer.text
-    )
+    assert "manual.csv, row 2: there is no student with the id '9'" in unescape(answer.text)
     manual.write_bytes(good)
     assert desk.get("first/").status_code == 200
     missing = "fourth/", "first/student?who=nobody", "files/nothing"
     assert [desk.get(each).status_code for each in missing] == [404] * 3
     assert desk.get("files/css/desk.css").headers["content-type"] == "text/css; charset=utf-8"
+
+
+def test_the_served_address_is_printed_at_once(term, desk, monkeypatch):
+    """A program that starts the desk can read its address; Ctrl-C ends the desk quietly."""
+    written = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written))
+
+    def run(server: uvicorn.Server, sockets: list[socket.socket]) -> None:
+        port, address = sockets[0].getsockname()[1], written.getvalue().decode().strip()
+        assert re.fullmatch(rf"http://127\.0\.0\.1:{port}/[\w-]{{32}}/", address)
+        desk.app = server.config.app
+        assert desk.get(address).status_code == 200
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(uvicorn.Server, "run", run)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        serve(term, listener, assets().content)

@@ -27,6 +27,7 @@ from py2048.courses.grading.grader import result_key
 from py2048.courses.grading.report import CheckResult, GradeReport, TaskResult
 from py2048.courses.grading.submissions import text_of
 from py2048.courses.term.settings import Assignment, Late
+from py2048.courses.term.tables import worksheet_columns
 
 LISBON = ZoneInfo("Europe/Lisbon")
 TERM = tomllib.loads(Path(__file__).with_name("term.toml").read_text("utf-8"))
@@ -210,12 +211,12 @@ def test_each_day_begun_after_the_grace_period_costs_marks():
 
 def test_manual_decisions_survive_every_run(term, run):
     """Marks, lateness, attempts and comments set by hand are kept and shown to students."""
-    hand_in(term, "second/1003/1/app.py", "# earns 1", "2026-11-15T10:00")
-    hand_in(term, "second/1003/2/app.py", "", "2026-11-16T10:00")
+    for number, text in enumerate(("# one", "# two", "# earns 1", "# four"), 1):
+        hand_in(term, f"second/1003/{number}/app.py", text, f"2026-11-{14 + number}T10:00")
     hand_in(term, "second/1004/app.py", "", "2026-11-15T10:00")
     manual = term / "manual.csv"
     manual.write_text(
-        "assignment;id;item;marks;comment\nsecond;1003;attempt;1;\nsecond;1003;late;0;was ill\n"
+        "assignment;id;item;marks;comment\nsecond;1003;attempt;3;\nsecond;1003;late;0;was ill\n"
         "second;1003;style;1,5;=good\nsecond;cy@uni.edu;3;2;\nsecond;1004;total;5;\n"
         "second;1008;total;3;an oral examination\n"
     )
@@ -325,7 +326,8 @@ def test_gradescope_runs_an_autograder(term, run, tmp_path_factory):
     (result,) = (place / "results").iterdir()
     data = json.loads(result.read_text())
     assert (result.name, data["score"], data["extra_data"]["days_late"]) == ("results.json", 4.8, 2)
-    assert [test["visibility"] for test in data["tests"]] == ["visible", "after_published"]
+    shown = [each["visibility"] for each in (data, *data["tests"])]
+    assert shown == ["after_published", "visible", "after_published"]
     metadata["users"][0]["assignment"] = {"due_date": metadata["created_at"]}  # an extension
     (place / "submission_metadata.json").write_text(json.dumps(metadata))
     assert main(words) == 0
@@ -363,6 +365,14 @@ def test_moodles_worksheet_is_read_in_the_teachers_language(term, run, language)
     old, new = (list(csv.reader(io.StringIO(each), delimiter=sign))[-1] for each in (sheet, text))
     changed = [cell for was, cell in zip(old, new, strict=True) if was != cell]
     assert changed == ["46,67", "task 3: 0 / 3. 3 days late"], text
+
+
+def test_all_participants_of_a_worksheet_have_the_same_word():
+    """A table with other ids in its first column is not taken for Moodle's."""
+    head = ["ID", "Name", "Status", "Grade", "Maximum"]
+    for other, is_moodles in (("Participant 78", True), ("Teilnehmer/in78", False)):
+        rows = [[who, "Sam", "x", "", "100,00"] for who in ("Participant 77", other)]
+        assert bool(worksheet_columns(head, rows)) is is_moodles
 
 
 def test_students_files_cannot_claim_names_or_dates(term, run):
@@ -417,7 +427,7 @@ def test_a_repositorys_commit_dates_it(term, run):
 
 
 def test_a_download_is_read_as_it_is(term, run):
-    """A Moodle ZIP counts once, with the dates inside it."""
+    """A Moodle ZIP counts once, with the dates inside it. A damaged ZIP is reported."""
     archive = term / "submissions" / "first" / "First-submissions.zip"
     archive.parent.mkdir(parents=True)
     with zipfile.ZipFile(archive, "w") as opened:
@@ -425,7 +435,8 @@ def test_a_download_is_read_as_it_is(term, run):
             info = zipfile.ZipInfo(f"{who}_assignsubmission_file/app.py", (*date, 9, 0, 0))
             opened.writestr(info, f"# earns 1 2 3 {who}")
     (archive.parent / "again.zip").write_bytes(archive.read_bytes())
-    assert run("grade", "first")[0] == 0
+    (archive.parent / "damaged.zip").write_bytes(archive.read_bytes()[:-9])
+    assert "'damaged' matches no student" in run("grade", "first")[1]
     marks = rows(term, "first")
     assert [marks[who]["attempts"] for who in ("1001", "1002")] == ["1", "1"]
     assert marks["1002"]["total"] == "9"
