@@ -40,6 +40,7 @@ async def test_an_agent_plays_a_game_that_is_verified() -> None:
 
         listed = await client.list_tools()
         assert sorted(tool.name for tool in listed.tools) == sorted([*TOOLS, "hint"])
+        assert not any(tool.output_schema for tool in listed.tools)
         legal = (await ask("legal_moves")).text.split(", ")
         assert (await ask("hint")).text in legal
         assert "move 1\n" in (await ask("move", direction=f"I go <move>{legal[0]}</move>")).text
