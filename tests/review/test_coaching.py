@@ -12,13 +12,7 @@ from py2048 import Board, Direction, Game, Rules, get_rules
 from py2048.core.errors import PlayerError
 from py2048.core.game import Record
 from py2048.review import Grade, Review
-from py2048.review.coaching import (
-    Judgement,
-    LevelJudge,
-    grade_for,
-    level_judge,
-    why_not,
-)
+from py2048.review.coaching import Judgement, LevelJudge, grade_for, level_judge, why_not
 from py2048.review.levels import Level
 from py2048.review.moves import Position, legal_turns
 from py2048.review.reasons import MIN_Z, ReasonKind
@@ -142,11 +136,8 @@ def test_a_grade_needs_a_loss_that_is_more_than_chance():
     grades = [grade_for(loss, 0.0) for loss in (0.0, 0.02, 0.03, 0.06, 0.12, 1.0)]
     mistakes = [Grade.INACCURACY, Grade.MISTAKE, Grade.BLUNDER, Grade.BLUNDER]
     assert grades == [Grade.BEST, Grade.GOOD, *mistakes]
-    assert [grade_for(0.2, error) for error in (0.2, 0.1, 0.07)] == [
-        Grade.BEST,
-        Grade.GOOD,
-        Grade.BLUNDER,
-    ]
+    grades = [grade_for(0.2, error) for error in (0.2, 0.1, 0.07)]
+    assert grades == [Grade.BEST, Grade.GOOD, Grade.BLUNDER]
 
 
 def test_no_reason_argues_for_the_move_it_explains_away():
