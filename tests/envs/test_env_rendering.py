@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import tkinter
 
 import gymnasium
 import numpy as np
 import pytest
 from tests.envs.following import exponents_of
+from tests.processes import python
 
 from py2048 import Board
 from py2048.envs import GameEnv, GameState
@@ -124,13 +123,6 @@ def test_a_closed_window_does_not_stop_the_program(windows: list[tkinter.Tk]) ->
 def test_without_a_display_the_error_says_what_to_do() -> None:
     """Without a display, the error names modes that need none."""
     code = "import gymnasium, py2048.envs as e; e.GameEnv(render_mode='human').reset()"
-    done = subprocess.run(
-        ["env", "-u", "DISPLAY", sys.executable, "-c", code],
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    last = done.stderr.splitlines()[-1]
+    last = python("-c", code, DISPLAY="").stderr.splitlines()[-1]
     assert "render_mode='human' needs a display" in last
     assert "use 'rgb_array' or 'ansi'" in last

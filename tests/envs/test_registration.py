@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 
 import gymnasium
 import pytest
 from tests.envs.traces import FILE, trace
+from tests.processes import python
 
 from py2048 import Rules, list_rules
 from py2048.core.errors import MissingExtraError
@@ -18,13 +17,7 @@ from py2048.envs import environment_ids
 
 def run(code: str) -> str:
     """Return the output of a new Python process."""
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code],
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    done = python("-W", "error", "-c", code)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -82,7 +82,7 @@ def test_known_games_give_known_numbers():
 def test_sections_and_weeks_are_in_order():
     """The rules played most come first, and undated games have the last row."""
     other = str(played("3x3", 1, 0).rules)
-    days = ("", other), ("2026-11-23", other), ("soon", other), ("2026-11-23", "classic")
+    days = ("", other), ("2026-11-23", other), ("soon", other), ("2026-11-16", "classic")
     games = [summary(n, day, rules=rules) for n, (day, rules) in enumerate(days)]
     sections = GamesReport.of(games).sections
     assert [section.name for section in sections] == ["3x3", "classic"]
