@@ -76,11 +76,10 @@ def test_a_player_that_is_not_compiled_sends_a_quick_one_ahead(player):
     """The first hint needs no compiling and names the player it replaces; the last is its own."""
     quick, full = finished(advise(snapshot(), player))
     assert (quick.player, quick.instead_of, quick.version) == ("quick", player.name, 7)
-    assert (
-        quick.direction in Game(snapshot().rules, seed=0, board=snapshot().board).legal_directions()
-    )
+    game = Game(snapshot().rules, seed=0, board=snapshot().board)
+    assert quick.direction in game.legal_directions()
     assert (full.player, full.instead_of) == (player.name, "")
-    assert full.values == player.rate(Game(snapshot().rules, seed=0, board=snapshot().board))
+    assert full.values == player.rate(game)
     (again,) = finished(advise(snapshot(), player))
     assert again == full
     assert progress.now() is None
@@ -93,12 +92,8 @@ def test_nobody_plays_for_a_player_that_is_being_compiled(player):
 
 
 def preparing(spec: str, module: str = "players.preparing") -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-P", "-m", f"py2048.{module}", spec, "classic"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
+    command, pipe = [sys.executable, "-P", "-m", f"py2048.{module}", spec], subprocess.PIPE
+    return subprocess.Popen([*command, "classic"], stdin=pipe, stdout=pipe, text=True)
 
 
 def test_a_hint_for_a_level_does_not_load_the_search(monkeypatch):
@@ -131,6 +126,13 @@ def test_a_game_on_a_board_that_is_solved_is_reviewed_against_perfect_play(is_ea
     assert (judge.name, review.judge, review.level) == ("exact", "exact", None)
     assert sum(batches, ()) == review.moves
     assert [*map(len, batches)] == ([1] * game.ply + [0] if is_each else [game.ply])
+
+
+def test_any_other_game_is_reviewed_for_the_level():
+    """Without a level, it is reviewed against perfect play."""
+    for level in (parse_level("casual"), None):
+        *_, review = review_game(Game("classic", seed=1).record(), level)
+        assert review.level == level
 
 
 def test_moves_are_ranked_by_their_values():

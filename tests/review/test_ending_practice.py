@@ -47,10 +47,10 @@ def test_an_ending_is_dealt_where_much_can_be_won(table):
 
 @pytest.mark.parametrize(
     ("seed", "small", "chance"),
-    [(0, "2 2 2 4", 0.212), (2, "2 . 8 2", 0.91), (3, "4 4 . 2", 0.637), (9, "2 2 2 8", 0.19)],
+    [(0, "2 2 2 4", 0.212), (2, "2 . 8 2", 0.91), (8, "4 4 2 2", 0.505), (9, "2 2 2 8", 0.19)],
 )
 def test_a_seed_deals_the_same_ending_everywhere(table, seed, small, chance):
-    """The ending of a seed never changes; if none is in the range, the closest is dealt."""
+    """The ending of a seed never changes: the first in the range or, if none is, the closest."""
     ending, (a, b, c, d) = EndingPractice.deal(table, seed), small.split()
     large = "512 1024 2048 4096 / 8192 16384 32768 65536"
     assert ending.game.board == Board.parse(f"{a} {b} 32 64 / {c} {d} 128 256 / {large}")

@@ -57,12 +57,13 @@ def test_luck_has_no_mean(rules, spec):
 
 @pytest.mark.parametrize("spec", ["montecarlo:games=8,seed=1", "perfect"])
 def test_a_score_by_the_sum_counts_once(spec):
-    """In a deterministic game, every move's expected score is the final score."""
+    """In a deterministic game, every move's expected score is the final score, exact or not."""
     game = Game("qsan_qarut:size=1x2,start=1,spawn=2:1", seed=1)
     while not game.is_over:
         game.play(game.legal_directions()[0])
     found = review(game.record(), spec)
     assert {move.expected for move in found.moves} == {game.score} == {6}
+    assert found.is_exact is (spec == "perfect")
 
 
 def test_where_the_best_move_is_known_no_other_is_worth_more():
@@ -101,7 +102,7 @@ def test_a_table_of_endings_decides_where_it_knows_the_board(monkeypatch, tmp_pa
     assert found.grade is Grade.BLUNDER
     elsewhere = Board.parse("2 2 . . / . 4 . . / . . . . / . . . .")
     other = judge.review_move(Position(1, elsewhere, 0, Direction.DOWN))
-    assert (other.source, dict(other.chances)) == ("heuristic:depth=1", {})
+    assert (other.source, other.chances, other.survival) == ("heuristic:depth=1", {}, False)
     sure = find_ending(board, judge.rules)._replace(chances=dict.fromkeys(chances, 1.0))
     monkeypatch.setattr(judges, "find_ending", lambda *_: sure)  # it ranks no move
     assert judge.review_move(at).source == "heuristic:depth=1"
