@@ -59,7 +59,7 @@ def saved_board(session: Session) -> Board:
     """Return the board of the owner's game as another process sees it."""
     session.check_saving()
     with open_store() as store:
-        saved = store.games.current()
+        saved = store.games.current(rules=str(session.rules))
     assert saved is not None
     return TrackedGame.from_saved(saved).game.board
 

@@ -144,8 +144,11 @@ def test_a_computers_moves_raise_no_best_score(session):
 
 
 def test_hints_are_shown_only_for_the_position_they_are_about(session):
-    """Hints and moves computed for an earlier position are ignored."""
+    """Hints and moves computed for an earlier position or another game are ignored."""
     session.start(seed=1)
+    earlier = session.snapshot().ask(make_player("greedy"))
+    session.start(seed=1)
+    assert not session.show_hint(earlier)
     snapshot = session.snapshot()
     assert (snapshot.ply, snapshot.score, snapshot.version) == (1, 0, session.version)
     hint = snapshot.ask(make_player("greedy"))
@@ -470,8 +473,9 @@ def test_a_game_that_cannot_be_read_back_is_skipped(is_over, monkeypatch):
 def test_a_session_without_a_store_keeps_nothing():
     """Without a store, play works but nothing is saved."""
     session = Session()
+    bests = session.best, session.best_before
     session.start(seed=1)
-    assert (session.best, session.best_before) == (0, 0)
+    assert (*bests, session.best, session.best_before) == (0, 0, 0, 0)
     play(session, 2)
     assert (session.resume(), session.resume_game("x"), session.flush()) == ((), (), "")
     kept = session.saved_games(), session.scores(), session.finished(), session.totals()
