@@ -267,24 +267,23 @@ def test_everything_is_there_after_a_restart():
 
 def test_each_rule_set_keeps_its_own_game():
     """After a change of rules, both games can be resumed."""
-    with_store = open_session()
-    with_store.start(get_rules("3x3"), seed=1)
-    play(with_store, 5)
-    small, score = with_store.game.board, with_store.game.score
-    with_store.start(get_rules("classic"), seed=1)
-    play(with_store, 5)
-    assert with_store.switch_rules(get_rules("3x3"))[0].resumed
-    assert with_store.game.board == small
-    names = [Rules.parse(saved.rules).name for saved in with_store.saved_games()]
-    assert names == ["classic", "3x3"]  # the last one played first
-    assert not with_store.resume(get_rules("8x8"))
-    assert not with_store.resume_game("gone")
-    assert with_store.game.board == small
-    assert not with_store.switch_rules(get_rules("8x8"))[0].resumed
-    assert (with_store.rules.name, with_store.game.board.sum < 9) == ("8x8", True)
-    with_store.start(get_rules("3x3"), seed=2)
-    assert with_store.best == score > 0  # of the game in progress
-    with_store.close()
+    with closing(open_session()) as with_store:
+        with_store.start(get_rules("3x3"), seed=1)
+        play(with_store, 5)
+        small, score = with_store.game.board, with_store.game.score
+        with_store.start(get_rules("classic"), seed=1)
+        play(with_store, 5)
+        assert with_store.switch_rules(get_rules("3x3"))[0].resumed
+        assert with_store.game.board == small
+        names = [Rules.parse(saved.rules).name for saved in with_store.saved_games()]
+        assert names == ["classic", "3x3"]  # the last one played first
+        assert not with_store.resume(get_rules("8x8"))
+        assert not with_store.resume_game("gone")
+        assert with_store.game.board == small
+        assert not with_store.switch_rules(get_rules("8x8"))[0].resumed
+        assert (with_store.rules.name, with_store.game.board.sum < 9) == ("8x8", True)
+        with_store.start(get_rules("3x3"), seed=2)
+        assert with_store.best == score > 0  # of the game in progress
 
 
 def test_a_game_without_a_move_leaves_nothing_behind():
