@@ -144,8 +144,11 @@ def test_a_computers_moves_raise_no_best_score(session):
 
 
 def test_hints_are_shown_only_for_the_position_they_are_about(session):
-    """Hints and moves computed for an earlier position are ignored."""
+    """Hints and moves computed for an earlier position or another game are ignored."""
     session.start(seed=1)
+    earlier = session.snapshot().ask(make_player("greedy"))
+    session.start(seed=1)
+    assert not session.show_hint(earlier)
     snapshot = session.snapshot()
     assert (snapshot.ply, snapshot.score, snapshot.version) == (1, 0, session.version)
     hint = snapshot.ask(make_player("greedy"))
@@ -264,24 +267,23 @@ def test_everything_is_there_after_a_restart():
 
 def test_each_rule_set_keeps_its_own_game():
     """After a change of rules, both games can be resumed."""
-    with_store = open_session()
-    with_store.start(get_rules("3x3"), seed=1)
-    play(with_store, 5)
-    small, score = with_store.game.board, with_store.game.score
-    with_store.start(get_rules("classic"), seed=1)
-    play(with_store, 5)
-    assert with_store.switch_rules(get_rules("3x3"))[0].resumed
-    assert with_store.game.board == small
-    names = [Rules.parse(saved.rules).name for saved in with_store.saved_games()]
-    assert names == ["classic", "3x3"]  # the last one played first
-    assert not with_store.resume(get_rules("8x8"))
-    assert not with_store.resume_game("gone")
-    assert with_store.game.board == small
-    assert not with_store.switch_rules(get_rules("8x8"))[0].resumed
-    assert (with_store.rules.name, with_store.game.board.sum < 9) == ("8x8", True)
-    with_store.start(get_rules("3x3"), seed=2)
-    assert with_store.best == score > 0  # of the game in progress
-    with_store.close()
+    with closing(open_session()) as with_store:
+        with_store.start(get_rules("3x3"), seed=1)
+        play(with_store, 5)
+        small, score = with_store.game.board, with_store.game.score
+        with_store.start(get_rules("classic"), seed=1)
+        play(with_store, 5)
+        assert with_store.switch_rules(get_rules("3x3"))[0].resumed
+        assert with_store.game.board == small
+        names = [Rules.parse(saved.rules).name for saved in with_store.saved_games()]
+        assert names == ["classic", "3x3"]  # the last one played first
+        assert not with_store.resume(get_rules("8x8"))
+        assert not with_store.resume_game("gone")
+        assert with_store.game.board == small
+        assert not with_store.switch_rules(get_rules("8x8"))[0].resumed
+        assert (with_store.rules.name, with_store.game.board.sum < 9) == ("8x8", True)
+        with_store.start(get_rules("3x3"), seed=2)
+        assert with_store.best == score > 0  # of the game in progress
 
 
 def test_a_game_without_a_move_leaves_nothing_behind():
@@ -470,8 +472,9 @@ def test_a_game_that_cannot_be_read_back_is_skipped(is_over, monkeypatch):
 def test_a_session_without_a_store_keeps_nothing():
     """Without a store, play works but nothing is saved."""
     session = Session()
+    bests = session.best, session.best_before
     session.start(seed=1)
-    assert (session.best, session.best_before) == (0, 0)
+    assert (*bests, session.best, session.best_before) == (0, 0, 0, 0)
     play(session, 2)
     assert (session.resume(), session.resume_game("x"), session.flush()) == ((), (), "")
     kept = session.saved_games(), session.scores(), session.finished(), session.totals()

@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import pwd
 import shutil
-import sqlite3
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -25,13 +24,14 @@ from py2048.core.errors import MissingExtraError
 
 @contextmanager
 def one_clear_line(*words: str, kind: str | None = None) -> Iterator[None]:
-    """Expect a one-line StorageError with `words`, without the server's password."""
+    """Expect a one-line StorageError with `words`, but no password or values of a statement."""
     with pytest.raises(StorageError) as caught:
         yield
     message = str(caught.value)
     assert kind in (None, caught.value.kind)
     assert "\n" not in message
     assert PASSWORD not in message
+    assert "[parameters: " not in str(caught.value.__cause__)
     for word in words:
         assert word in message
 
@@ -101,8 +101,10 @@ def test_connections_wait_and_sync_as_they_are_told(sqlite_url, postgresql_url):
 
 
 def test_values_that_no_database_can_hold_are_refused(store):
-    """A number beyond 64 bits and a lone surrogate raise an error and change nothing."""
+    """A huge number, a lone surrogate and a duplicate key raise an error and change nothing."""
     game = new_game(store)
+    with one_clear_line("nothing was changed", kind=""):
+        store.accounts.set_recovery("ada", ["code", "code"])
     for code, score in (("a", 2**63), ("\ud800", 0)):
         with one_clear_line("cannot store this value", "nothing was changed", kind=""):
             append_turn(store, game.id, 0, 0, code, score=score)
@@ -231,12 +233,10 @@ def test_what_is_damaged_or_not_a_database_is_refused_and_left_alone(tmp_path):
 
 
 def test_a_store_held_by_another_program_says_so(sqlite_url):
-    """If another program keeps its lock, the wait ends with an error and no loss."""
-    with open_store(sqlite_url, timeout_s=0.05) as store:
-        with closing(sqlite3.connect(store.name)) as rival:
-            rival.execute("BEGIN IMMEDIATE")
-            with one_clear_line(store.name, "another program", kind="locked"):
-                store.settings.set("theme", "dark")
+    """A write locks the store from its start; a rival's wait ends with an error and no loss."""
+    with open_store(sqlite_url, timeout_s=0.05) as store, open_store(sqlite_url) as rival:
+        with rival.write(), one_clear_line(store.name, "another program", kind="locked"):
+            store.settings.set("theme", "dark")
         store.settings.set("theme", "light")
         assert store.settings.get("theme") == "light"
 

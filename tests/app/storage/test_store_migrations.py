@@ -94,7 +94,10 @@ def test_a_new_store_is_made_whatever_outlives_its_making(tmp_path):
 
 
 def test_a_store_of_before_has_the_tables_of_a_new_one(url):
-    """Converted and new stores have identical tables, even if several threads open them at once."""
+    """Converted and new stores have identical tables, even if several threads open them at once.
+
+    Of lookalike names, only that of the oldest account has a key.
+    """
     with ThreadPoolExecutor(4) as pool:  # one creates the tables, the others wait
         for store in pool.map(open_store, [url] * 4):
             store.close()
@@ -107,6 +110,8 @@ def test_a_store_of_before_has_the_tables_of_a_new_one(url):
         "UPDATE records SET category = 'offline' WHERE id = '2222'",
         "INSERT INTO rounds (game_id, owner, mode, secret) VALUES ('2222', 'local', 'casual', '')",
         "INSERT INTO leaders VALUES ('x', 'offline', 'classic', 'ada', 1, '', '6666')",
+        "INSERT INTO names VALUES ('abe', 'pau1', NULL), ('zed', 'paui', NULL)",
+        "INSERT INTO accounts (id, generation, created) VALUES ('abe', 0, '9'), ('zed', 0, '9')",
     ):
         _query(url, statement)
     with ThreadPoolExecutor(4) as pool:  # one converts, the others wait
@@ -117,6 +122,8 @@ def test_a_store_of_before_has_the_tables_of_a_new_one(url):
     assert _query(url, "SELECT category FROM records WHERE id = '2222'") == [("assisted",)]
     assert _query(url, "SELECT game_id FROM rounds WHERE offline") == [("2222",)]
     assert _query(url, "SELECT record FROM leaders WHERE category = 'offline'") == []
+    later = _query(url, "SELECT account FROM names WHERE looks IS NULL ORDER BY account")
+    assert later == [("abe",), ("dot",), ("zed",)]
 
 
 def test_a_store_of_before_keeps_all_that_a_player_has(url):

@@ -205,7 +205,7 @@ def test_a_leaderboard_has_the_best_game_of_each_name(store):
 
 
 def test_an_undo_takes_back_what_an_end_counted_for(store, monkeypatch):
-    """The record goes, and the best score and the leaderboards are again those of other games.
+    """The record goes, and best scores and leaderboards are those of the player's other games.
 
     A game that is finished twice counts once.
     """
@@ -213,8 +213,10 @@ def test_an_undo_takes_back_what_an_end_counted_for(store, monkeypatch):
     store.accounts.claim_name("ada", "Ada", "hash")
     with monkeypatch.context() as past:
         past.setattr(records, "utc_now", lambda: "2020-01-01T00:00:00.000000Z")
-        for score in (20, 15):
-            finish(store, deal(store), score, "assisted")
+        ended = {20: ("ada", "classic"), 15: ("ada", "classic"), 50: ("ada", "3x3")}
+        ended |= {60: ("ada", "ist"), 70: ("abe", "classic"), 80: ("bob", "classic")}
+        for score, (owner, rules) in ended.items():
+            finish(store, deal(store, owner, rules=rules), score, "assisted")
     other = deal(store)
     assert [finish(store, other, 10, "assisted") for _ in range(2)] == [True, False]
     game = deal(store, mode="casual")

@@ -7,14 +7,7 @@ import secrets
 import pytest
 from store_games import add_record, append_turn, new_game
 
-from py2048.app.storage import (
-    GameChange,
-    StorageError,
-    Store,
-    data_folder,
-    load_store,
-    open_store,
-)  # fmt: skip
+from py2048.app.storage import GameChange, StorageError, Store, data_folder, load_store, open_store
 
 
 def _add(store: Store, score: int, day: int, **facts: object) -> str:
