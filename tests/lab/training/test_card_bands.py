@@ -79,11 +79,12 @@ def test_a_card_learns_the_bands_of_the_reference(above: Band | None) -> None:
     assert 0 < reference.passed < 1
 
 
-def test_the_source_of_a_band_compiles_for_a_card() -> None:
-    """NVRTC compiles the source for rounded and exact weights below."""
+def test_the_source_compiles_for_a_card() -> None:
+    """NVRTC compiles the source of a whole network, and of a band above any kind of weights."""
     pytest.importorskip("cupy")
-    for kind in (np.int16, np.float32):
-        task = BandTask(network(kind=kind), BAND, starts())
+    networks = [network(kind=kind) for kind in (np.int16, np.float32)]
+    bands = [BandTask(below, BAND, starts()) for below in networks]
+    for task in (BandTask.whole(get_rules("classic")), *bands):
         config = TrainingConfig(tuples="0123 4567", device="cuda")
         assert b"learn" in cuda.compiled(source_of(config, task), "90")
 

@@ -17,7 +17,6 @@ from tests.players.ntuple.networks import put_board
 from py2048 import Board, Game, Rules
 from py2048.core.errors import WeightsError
 from py2048.core.rng import derive_seed
-from py2048.engine.jit import plain_form
 from py2048.lab.training import _td_kernels as kernels
 from py2048.lab.training.trainer import RECORD, Trainer, TrainingConfig
 from py2048.players.ntuple._network_kernels import SPARE, indices_small
@@ -56,9 +55,7 @@ def met(trainer: Trainer, board: Board) -> list[int]:
     return [int(index) for index in out[0, :-SPARE]]
 
 
-def taught(
-    config: TrainingConfig, path: list[Board], gains: list[float], target: float, kernel: Any = None
-) -> Trainer:
+def taught(config: TrainingConfig, path: list[Board], gains: list[float], target: float) -> Trainer:
     """Return a new trainer after one update along a trajectory."""
     trainer = Trainer(config)
     worker = trainer.workers[0]
@@ -67,7 +64,7 @@ def taught(
         worker.rewards[step] = gains[step]
         worker.stages[step] = STAGES[step] if config.stages else 0
     with np.errstate(over="ignore"):
-        (kernel or learn())(worker, len(path), target, trainer.inputs)
+        learn()(worker, len(path), target, trainer.inputs)
     return trainer
 
 
@@ -230,25 +227,6 @@ def test_a_later_stage_is_added_to_what_was_learnt() -> None:
     assert later.network().value(board) != old.value(board)
     with pytest.raises(WeightsError, match="leave these settings out"):
         Trainer(SMALL, later.network())
-
-
-# --- plain and compiled --------------------------------------------------------------------------
-
-
-def test_kernels_play_the_same_compiled_and_plain() -> None:
-    """Compiled and plain kernels play the same games."""
-    for text in ("comp1127:size=2x3,target=64", "classic:size=1x5"):
-        config = TrainingConfig(text, "lines", stages=(32,), learning_rate=0.0)
-        weights = np.random.default_rng(2).integers(-90, 90, config.layout.weights)
-        network = Network(config.layout, config.rules, weights.astype(np.float32))
-        results = []
-        for form in (lambda kernel: kernel, plain_form):
-            trainer = Trainer(config, network)
-            trainer.kernel = form(trainer.kernel)
-            with np.errstate(over="ignore"):
-                trainer.run(games=3)
-            results.append(trainer.tally.data())
-        assert results[0] == results[1]
 
 
 @pytest.mark.slow

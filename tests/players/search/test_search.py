@@ -300,19 +300,6 @@ def test_deepening_goes_further_each_time_within_its_boards(
         assert rated <= budget * (limits.MAX_MOVE_FACTOR if timed else 1)
 
 
-@pytest.mark.parametrize("growth", [0.1, 0.2, 0.3, 0.4])
-def test_a_time_is_kept_on_average(growth):
-    """Moves use their time on average, and none takes three times its share."""
-    for seed in range(3):
-        tree, budget, spent = Tree(2, growth), 1000, []
-        for breadth in np.random.default_rng(seed).uniform(2, 9, 120):
-            tree.breadth = breadth
-            tree.deepened(SearchParams(ALL, 9, 500, UNLIMITED_NODES, budget, 1))
-            spent.append(sum(nodes for *_, nodes in tree.searches))
-        assert max(spent) <= limits.MAX_MOVE_FACTOR * budget
-        assert np.mean(spent) < 1.2 * budget
-
-
 def test_a_forced_move_takes_no_time():
     """Forced moves leave their time to later ones, up to the limit of a move."""
     tree, params = Tree(6, 0.2), SearchParams(ALL, 9, 500, UNLIMITED_NODES, 100, 1)
