@@ -55,13 +55,8 @@ def seen(page: str) -> str:
     return re.search('name="seen" value="(.*?)"', page)[1]
 
 
-def save(desk, who: str, seen: str, headers=OWN, **fields: str):
-    """Submit a student's form in the second assignment."""
-    return save_in(desk, "second", who, seen, headers, **fields)
-
-
-def save_in(desk, name: str, who: str, seen: str, headers=OWN, **fields: str):
-    """Submit a student's form."""
+def save(desk, who: str, seen: str, headers=OWN, name: str = "second", **fields: str):
+    """Submit a student's form in an assignment."""
     form = {"seen": seen} | {field.replace("__", ":"): text for field, text in fields.items()}
     return desk.ask("POST", f"{name}/student?who={quote(who)}", data=form, headers=headers)
 
@@ -198,14 +193,14 @@ def test_invalid_marks_are_rejected(term, desk, item, marks, message):
 def test_a_stray_hand_in_is_assigned(term, run, desk):
     """It belongs to the named student from then on, and the decision stays in ``manual.csv``."""
     hand_in(term, "first/stranger/app.py", "# earns 3")
-    page = desk.get("first/student?who=stranger%20attempt%201").text
+    page = desk.get(f"first/student?who={quote(who := 'stranger attempt 1')}").text
     assert "Whose hand-in is this?" in page
-    answer = save_in(desk, "first", "stranger attempt 1", seen(page), assign="9 Zed")
+    answer = save(desk, who, seen(page), name="first", assign="9 Zed")
     assert "there is no student with the id" in answer.text
-    page = save_in(desk, "first", "stranger attempt 1", seen(page), assign="1008 S. Lee").text
+    page = save(desk, who, seen(page), name="first", assign="1008 S. Lee").text
     assert "The hand-in stranger was assigned by hand" in words(page)
     assert "first,1008,hand-in,stranger," in (term / "manual.csv").read_text()
-    save_in(desk, "first", "1008", seen(page), item__late="1", comments="hm")
+    save(desk, "1008", seen(page), name="first", item__late="1", comments="hm")
     assert run("grade", "first")[0] == 0
     assert (rows(term, "first")["1008"]["total"], len(rows(term, "first"))) == ("2.7", 8)
 

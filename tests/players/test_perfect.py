@@ -94,12 +94,3 @@ def test_what_cannot_be_solved_is_refused():
     reason = "perfect needs a file for 3x4 on 3x4: py2048 solve RULES --output FILE"
     with pytest.raises(PlayerError, match=reason):
         make_player("perfect").rate(Game("3x4", seed=1))
-
-
-@pytest.mark.parametrize(
-    "spec", ["perfect:goal=tile=3", "perfect:file=/no/where", "perfect:goal=x"]
-)
-def test_wrong_options_are_named(spec):
-    """The error is one line that names the value."""
-    with pytest.raises(PlayerError, match=r"3 is not a tile|No such file|'x' is not a goal"):
-        make_player(spec)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from tests.engine import emulation
+from tests.engine.boards import pack
 from tests.lab.training.band_trainers import band_trainer, learn
 
 from py2048 import Board, get_rules
@@ -110,11 +111,9 @@ DYING, PASSING, RISING = (f"{row}/{FULL}" for row in ("4 4 256 128", "256 128 12
 def test_what_is_learnt_is_that_of_threads(text: str) -> None:
     """A game with one afterstate teaches the same as on the CPU trainer."""
     board = Board.parse(text)
-    ranks = [max(tile.bit_length() - 1, 0) for row in board.rows for tile in row]
-    word = sum(rank << 4 * cell for cell, rank in enumerate(ranks))
     band = Band(256, board.sum - 100, 123.4, 1.7, 50_000.0)
     above = Band(256, board.sum - 62, 5.0, 0.3, 70_000.0) if text == RISING else None
-    known = network(above), LAYOUT, band, np.array([[word, 0]], np.uint64)
+    known = network(above), LAYOUT, band, np.array([pack(board)])
     plain = band_trainer(*known, seed=3)
     card = band_trainer(*known, seed=3, games_at_once=1, device="reference")
     learn(plain, 1, 1.0)

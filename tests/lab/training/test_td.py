@@ -110,23 +110,6 @@ def test_an_update_follows_the_equations(
     assert np.abs(expected).max() > 1
 
 
-def test_coherent_rates_by_hand() -> None:
-    """Coherent rates after three errors equal those computed by hand."""
-    config = TrainingConfig("classic:size=2x3", "012345"[:1], learning_rate=1.0)
-    board = Board.from_rows([[0, 2, 0], [0, 2, 0]])  # cell 0 and its images are empty: one weight
-    trainer = Trainer(config)
-    assert met(trainer, board) == [0, 0, 0, 0]
-    worker = trainer.workers[0]
-    put_board(trainer.layout, worker.trajectory, 0, board)
-    learn()(worker, 1, 8.0, trainer.inputs)
-    # Four look-ups of one weight: each gives it 8/4 (A is 0, then E/A is 1).
-    assert trainer.records[0, :3].tolist() == [8.0, 32.0, 32.0]
-    learn()(worker, 1, 16.0, trainer.inputs)
-    # Its value is now 4 * 8 = 32; the error is -16, a share -4, and |E|/A falls with each look-up.
-    rates = [32 / 32, 16 / 48, 0 / 64, 16 / 80]
-    assert trainer.records[0, :3] == pytest.approx([8.0 - 4 * sum(rates), -32.0, 96.0])
-
-
 # --- trainings -----------------------------------------------------------------------------------
 
 

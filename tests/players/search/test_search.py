@@ -14,7 +14,7 @@ from tests.processes import python
 
 from py2048 import Board, Direction, Game, Rules, get_rules
 from py2048.core.errors import BoardError, RulesError
-from py2048.engine.boards import exponents_of
+from py2048.engine.boards import exponents_of, tiles_of
 from py2048.engine.jit import plain_form
 from py2048.players.ntuple.heuristic import DEFAULT, board_value
 from py2048.players.ntuple.layout import NetworkLayout, parse_tuples
@@ -42,7 +42,7 @@ def random_board(generator: np.random.Generator, rows: int, columns: int, empty:
     """Return a random board with about a share of `empty` cells."""
     ranks = generator.integers(1, 12, (rows, columns))
     ranks[generator.random((rows, columns)) < empty] = 0
-    return Board.from_rows([[1 << int(rank) if rank else 0 for rank in row] for row in ranks])
+    return Board.from_rows(tiles_of(ranks))
 
 
 def random_network(layout: NetworkLayout, rules: Rules, step: float) -> Network:
