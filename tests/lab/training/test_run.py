@@ -370,7 +370,6 @@ def test_files_are_as_small_as_what_was_learnt(tmp_path: Path) -> None:
         ({"stages": "16"}, "stages = '16': expected `array`"),
         ({"optimistic_init": math.nan}, "optimistic_init = nan: expected `float`"),
         ({"carousel": True}, "a carousel needs stages"),
-        ({"ranks": 17}, "distinguishes 2 to 16 ranks, not 17"),
         ({"tuples": "4x6", "rules": "3x3"}, "for 4x4 boards"),
     ],
 )

@@ -101,8 +101,8 @@ def test_an_update_follows_the_equations(
     """TD(0), TD(λ) and Monte Carlo updates equal plain Python, also with stages."""
     rates = {"lambda_": lambda_, "learning_rate": learning_rate}
     config = replace(SMALL, stages=stages, **rates)
-    trainer = taught(config, TRAJECTORY, REWARDS, 100.0)
-    table = plainly_taught(config, TRAJECTORY, REWARDS, 100.0)
+    trainer = taught(config, TRAJECTORY, REWARDS, -100.0)
+    table = plainly_taught(config, TRAJECTORY, REWARDS, -100.0)
     expected = np.zeros_like(trainer.records)
     for index, record in table.items():
         expected[index, :3] = record

@@ -126,27 +126,6 @@ def test_a_move_that_loses_much_is_not_followed():
     assert nodes < searcher.nodes / 2
 
 
-@pytest.mark.parametrize(
-    ("layout", "step"),
-    [
-        (SMALL_LAYOUT, 0.5),
-        (SQUARE_LAYOUT, 0.5),
-        pytest.param(SQUARE_LAYOUT, 1, marks=pytest.mark.slow),
-    ],
-)
-def test_a_network_at_the_leaves(layout, step):
-    """Leaves have the values of the network in every stage."""
-    rules = sized("classic", layout.rows, layout.columns)
-    network = random_network(layout, rules, step)
-    generator = np.random.default_rng(1)
-    for depth in (1, 2):
-        plain = Expectimax(rules, network.value, depth)
-        compiled = Searcher(rules, network, SearchLimits(depth))
-        for _ in range(4):
-            board = random_board(generator, layout.rows, layout.columns, 0.3)
-            assert_same(compiled.rate(board), plain.rate(board))
-
-
 LATE = [
     ("classic", "2 4 64 256 / 8 2 32 . / . 4 16 16384 / . 2 8192 32768"),
     ("5x5", "2 4 64 256 2 / 8 2 32 . 4 / . 4 16 512 8 / . 2 1024 4096 2 / 4 2 8 16384 131072"),
