@@ -21,7 +21,7 @@ from py2048.lab.training.trainer import TrainingConfig
 from py2048.players.ntuple.layout import NetworkLayout, parse_tuples
 from py2048.players.ntuple.network import Band, Bands, Network
 
-BASE = NetworkLayout(4, 4, parse_tuples("01234 01245 45689 12456", 4, 4), ranks=7)
+BASE = NetworkLayout(4, 4, parse_tuples("0123 4567", 4, 4), ranks=7)  # as in test_ascent.py
 LAYOUT = NetworkLayout(4, 4, parse_tuples("0123 4567", 4, 4), ranks=9)
 BAND = Band(512, 540, 200.3, 2.7, 5000.0, makes=128)
 ABOVE = Band(512, 600, -100.1, 1.3, 9000.0, makes=128)
