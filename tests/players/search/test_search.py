@@ -446,7 +446,7 @@ for name, board in [
     for limits in SearchLimits(2), SearchLimits(3, cutoff=0.2), SearchLimits(nodes=60):
         print(*(f"{value:.4f}" for value in
             Searcher(get_rules(name), limits=limits).rate(Board.parse(board)).values()))
-for name in "classic:size=2x3", "comp1127:size=2x3", "cits1401:size=2x4,start=5x2:1":
+for name in "classic:size=2x3", "comp1127:size=2x3", "cits1401:size=2x3,start=4x2:1":
     games = play_games(Searcher(Rules.parse(name), limits=SearchLimits(1)), range(2))
     print(*(found.tolist() for found in games[:3]), *(len(moves) for moves in games.directions))
 """
