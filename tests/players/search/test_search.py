@@ -293,7 +293,10 @@ def test_a_forced_move_takes_no_time():
         tree.deepened(params, legal=1)
     assert tree.searches == []
     assert kernels.node_budget(params, 2, 1.0, tree.context) == (300.0, 300.0)
-    assert tree.context.breadth == 5.0
+    assert tree.context.breadth == 5.0  # so that no search is worth two boards
+    assert kernels.first_cost_limit(1.0, params, tree.context) == -1
+    untimed = params._replace(is_timed=0)
+    assert kernels.first_cost_limit(1.0, untimed, tree.context) == kernels.FIRST_COST_LIMIT
 
 
 def test_easy_moves_leave_their_time_to_hard_ones():
