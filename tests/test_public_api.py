@@ -163,20 +163,6 @@ def test_errors_name_the_value_in_one_line(take):
         assert len(message) < 400
 
 
-def test_text_is_accepted_for_rules_boards_and_directions():
-    """Rules, boards and directions may be given as text everywhere."""
-    ours, theirs = Game("3x3", seed=5), Game(get_rules("3x3"), seed=5)
-    for direction in ("down", "L", Direction.RIGHT, "↑"):
-        assert ours.attempt(direction) == theirs.attempt(Direction.parse(direction))
-    assert ours.record().turns == theirs.record().turns
-    board = Board.parse("2 2 . / . 4 . / . . .")
-    assert Game("3x3", board=str(board)).board == board
-    assert board.slide("left") == board.slide(Direction.LEFT)
-    assert get_rules("classic:size=5x5") == get_rules("classic", rows=5, columns=5)
-    assert get_rules(name="3x3", rows=4) == get_rules("3x3", rows=4)
-    assert get_rules("3x3", name="mine").name == "mine"
-
-
 def test_numpy_integers_are_accepted():
     """NumPy integers are accepted wherever an int is, and converted."""
     rules = get_rules("classic", rows=np.int8(3), columns=np.uint64(5), target=np.int64(64))

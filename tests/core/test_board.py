@@ -19,34 +19,22 @@ lines = st.lists(cells, min_size=1, max_size=8).map(tuple)
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "points"),
+    ("before", "once", "cascade"),
     [
-        ((2, 2, 2, 2, 2), (4, 4, 2, 0, 0), 8),
-        ((4, 4, 8, 4), (8, 8, 4, 0), 8),
-        ((2, 0, 2, 4), (4, 4, 0, 0), 4),
-        ((2, 8, 4, 4), (2, 8, 8, 0), 8),
-        ((0, 0, 0, 2), (2, 0, 0, 0), 0),
-        ((2, 4, 8, 16), (2, 4, 8, 16), 0),
-        ((65536, 65536, 32768, 32768), (131072, 65536, 0, 0), 196608),
+        ((2, 2, 2, 2, 2), ((4, 4, 2, 0, 0), 8), ((4, 4, 2, 0, 0), 8)),
+        ((4, 4, 8, 4), ((8, 8, 4, 0), 8), ((16, 4, 0, 0), 24)),
+        ((2, 0, 2, 4), ((4, 4, 0, 0), 4), ((8, 0, 0, 0), 12)),
+        ((2, 8, 4, 4), ((2, 8, 8, 0), 8), ((2, 8, 8, 0), 8)),
+        ((0, 0, 0, 2), ((2, 0, 0, 0), 0), ((2, 0, 0, 0), 0)),
+        ((2, 4, 8, 16), ((2, 4, 8, 16), 0), ((2, 4, 8, 16), 0)),
+        ((2, 2, 4, 8), ((4, 4, 8, 0), 4), ((16, 0, 0, 0), 28)),
+        ((65536, 65536, 0, 0), ((131072, 0, 0, 0), 131072), ((131072, 0, 0, 0), 131072)),
     ],
 )
-def test_a_tile_merges_once_a_slide(before, after, points):
-    """Equal neighbours merge from the leading edge; each tile takes part in one merge."""
-    assert reference.slide_line(before)[:2] == (after, points)
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "points"),
-    [
-        ((2, 2, 4, 8), (16, 0, 0, 0), 28),
-        ((4, 2, 2, 0), (4, 4, 0, 0), 4),
-        ((2, 2, 2, 2), (4, 4, 0, 0), 8),
-        ((2, 2, 4, 4), (8, 4, 0, 0), 12),
-    ],
-)
-def test_cascading_tiles_merge_on(before, after, points):
-    """A merged tile accepts the next equal tile, but does not move on itself."""
-    assert reference.slide_line(before, Merging.CASCADE)[:2] == (after, points)
+def test_tiles_merge_once_a_slide_or_on_and_on(before, once, cascade):
+    """Equal neighbours merge from the leading edge; a merged tile may accept the next equal one."""
+    assert reference.slide_line(before)[:2] == once
+    assert reference.slide_line(before, Merging.CASCADE)[:2] == cascade
 
 
 @given(lines, mergings)
@@ -91,32 +79,13 @@ def _turned(board: Board) -> Board:
     return Board.from_rows([row[::-1] for row in zip(*board.rows, strict=True)])
 
 
-def _mirrored(board: Board) -> Board:
-    return Board.from_rows([row[::-1] for row in board.rows])
-
-
-CLOCKWISE = {
-    Direction.UP: Direction.RIGHT,
-    Direction.RIGHT: Direction.DOWN,
-    Direction.DOWN: Direction.LEFT,
-    Direction.LEFT: Direction.UP,
-}
-MIRRORED = {
-    Direction.LEFT: Direction.RIGHT,
-    Direction.RIGHT: Direction.LEFT,
-    Direction.UP: Direction.UP,
-    Direction.DOWN: Direction.DOWN,
-}
-
-
 @given(boards(), directions, mergings)
-def test_sliding_commutes_with_the_symmetries(board, direction, merging):
-    """Rotating or mirroring both the board and the direction rotates or mirrors the result."""
+def test_sliding_commutes_with_turning(board, direction, merging):
+    """Rotating both the board and the direction rotates the result."""
+    clockwise = ["up", "right", "down", "left", "up"]
     slide = board.slide(direction, merging)
-    turned = _turned(board).slide(CLOCKWISE[direction], merging)
+    turned = _turned(board).slide(clockwise[clockwise.index(str(direction)) + 1], merging)
     assert (turned.board, turned.points) == (_turned(slide.board), slide.points)
-    mirrored = _mirrored(board).slide(MIRRORED[direction], merging)
-    assert (mirrored.board, mirrored.points) == (_mirrored(slide.board), slide.points)
 
 
 @given(boards())

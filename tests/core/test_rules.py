@@ -228,3 +228,4 @@ def test_given_rules_can_be_changed_like_a_preset():
     for each in list_rules():
         assert get_rules(each) == each == get_rules(each.name)
     assert get_rules(get_rules("ist"), target=4096) == get_rules("ist", target=4096)
+    assert get_rules(name="3x3", rows=4) == get_rules("3x3", rows=4)

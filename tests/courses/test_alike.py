@@ -31,18 +31,21 @@ STACK, GROUPS = (whole("cmput175", PROGRAMS["cmput175"][name]) for name in ("sta
 GIVEN = {course: course_parts(COURSES[course], Path("no examples")) for course in PROGRAMS}
 
 
-def own_parts(text: str, course: str = "cmput175") -> set[str]:
-    return parts_of(text).keys() - GIVEN[course]
+def own_parts(text: str, course: str = "cmput175") -> dict[str, list[int]]:
+    """The lines of each part that the course does not give."""
+    return {part: at for part, at in parts_of(text).items() if part not in GIVEN[course]}
+
+
+def alike(one: str, other: str, course: str = "cmput175") -> float:
+    """The similarity of two programs, in percent."""
+    return similarity(own_parts(one, course).keys(), own_parts(other, course).keys())
 
 
 def handed_in(texts: dict[str, str]) -> list[Program]:
-    found = []
-    for who, text in texts.items():
-        parts = {
-            part: lines for part, lines in parts_of(text).items() if part not in GIVEN["cmput175"]
-        }
-        found.append(Program(f"{who} attempt 1", frozenset({Student(who)}), text, parts))
-    return found
+    return [
+        Program(f"{who} attempt 1", frozenset({Student(who)}), text, own_parts(text))
+        for who, text in texts.items()
+    ]
 
 
 @pytest.mark.parametrize("course", PROGRAMS)
@@ -50,9 +53,7 @@ def handed_in(texts: dict[str, str]) -> list[Program]:
 def test_disguised_copies_are_found(kind, course):
     """Each program of the set is found in its copy, far above the threshold."""
     found = {
-        name: similarity(
-            own_parts(whole(course, text), course), own_parts(disguised(course, name, kind), course)
-        )
+        name: alike(whole(course, text), disguised(course, name, kind), course)
         for name, text in PROGRAMS[course].items()
     }
     assert min(found.values()) >= THRESHOLD + 15, found
@@ -66,7 +67,7 @@ def test_independent_programs_stay_below(course, solution):
     texts |= {
         str(path): path.read_text("utf-8") for path in (COURSES[course].folder / solution, *right)
     }
-    parts = {name: own_parts(text, course) for name, text in texts.items()}
+    parts = {name: own_parts(text, course).keys() for name, text in texts.items()}
     found = {pair: similarity(*map(parts.get, pair)) for pair in combinations(parts, 2)}
     assert len(found) == {"cmput175": 105, "ist": 55}[course]
     assert max(found.values()) <= THRESHOLD - 10, max(found, key=found.get)
@@ -146,7 +147,7 @@ def test_a_program_with_syntax_errors_is_compared(seed):
     broken = random.Random(seed).sample(range(40, len(lines)), 5)
     text = "\n".join(line + " ) (" * (n in broken) for n, line in enumerate(lines))
     text = f"x = 1{' + 1' * 900}\n{text}"
-    assert similarity(own_parts(text), own_parts(GROUPS)) > 80
+    assert alike(text, GROUPS) > 80
 
 
 def test_a_term_is_compared_with_its_sources(tmp_path, capsys):

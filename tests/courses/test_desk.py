@@ -201,11 +201,11 @@ def test_a_stray_hand_in_is_assigned(term, run, desk):
     manual = term / "manual.csv"
     manual.unlink()
     hand_in(term, "first/stranger/app.py", "# earns 3")
-    page = desk.get("first/student?who=stranger%20attempt%201").text
+    page = desk.get(f"first/student?who={quote(who := 'stranger attempt 1')}").text
     assert "Whose hand-in is this?" in page
-    answer = save(desk, "stranger attempt 1", seen(page), name="first", assign="9 Zed")
+    answer = save(desk, who, seen(page), name="first", assign="9 Zed")
     assert "there is no student with the id" in answer.text
-    page = save(desk, "stranger attempt 1", seen(page), name="first", assign="1008 S. Lee").text
+    page = save(desk, who, seen(page), name="first", assign="1008 S. Lee").text
     assert "The hand-in stranger was assigned by hand" in words(page)
     assert manual.read_text("utf-8") == f"{HEAD}first,1008,hand-in,stranger,\n"
     save(desk, "1008", seen(page), name="first", item__late="1", comments="hm")

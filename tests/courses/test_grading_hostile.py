@@ -54,8 +54,9 @@ def test_a_function_that_misbehaves_costs_its_own_marks(name):
 
 
 @pytest.mark.parametrize("name", HOSTILE["imports"])
-def test_side_effects_at_import_cost_nothing(name):
+def test_side_effects_at_import_cost_nothing(name, monkeypatch):
     """The functions are still graded, and the report explains what happened."""
+    monkeypatch.setattr("py2048.courses.grading.session.LOADING_FACTOR", 2)
     code, message = HOSTILE["imports"][name].values()
     report = grade_source(f"{RIGHT}\n{code}\n")
     assert report.lost == (), failures(report)

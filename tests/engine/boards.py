@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from py2048.core.board import Board
-from py2048.engine.boards import exponents_of
+from py2048.engine.boards import exponents_of, tiles_of
 
 SMALL_SHAPES = [(rows, columns) for rows in range(1, 5) for columns in range(1, 5)][1:]
 LONG_SHAPES = [(1, 16), (16, 1), (2, 8), (8, 2), (3, 5), (5, 3), (1, 5), (7, 2)]
@@ -34,8 +34,7 @@ def boards(draw: st.DrawFn, shapes: list[tuple[int, int]] = SMALL_SHAPES, top: i
     """Boards of one of the shapes, with tiles up to ``2**top``."""
     rows, columns = draw(st.sampled_from(shapes))
     cells = draw(st.lists(ranks(top), min_size=rows * columns, max_size=rows * columns))
-    tiles = [1 << rank if rank else 0 for rank in cells]
-    return Board([tiles[r * columns : (r + 1) * columns] for r in range(rows)])
+    return Board.from_rows(tiles_of(np.reshape(cells, (rows, columns))))
 
 
 def pack(board: Board) -> tuple[np.uint64, np.uint64]:
@@ -48,10 +47,6 @@ def pack(board: Board) -> tuple[np.uint64, np.uint64]:
 
 def unpack(low: np.uint64, high: np.uint64, shape: tuple[int, int]) -> Board:
     """Unpack a board from two words."""
-    rows, columns = shape
-    ranks = [
-        (int(low) >> 4 * cell & 15) + (int(high) >> 4 * cell & 1) * 16
-        for cell in range(rows * columns)
-    ]
-    tiles = [1 << rank if rank else 0 for rank in ranks]
-    return Board([tiles[r * columns : (r + 1) * columns] for r in range(rows)])
+    cells = range(shape[0] * shape[1])
+    ranks = [(int(low) >> 4 * cell & 15) + (int(high) >> 4 * cell & 1) * 16 for cell in cells]
+    return Board.from_rows(tiles_of(np.reshape(ranks, shape)))

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 from boards import pack
-from perft import compiled_perft
 
 from py2048.core.board import Board
 from py2048.core.direction import Direction
@@ -111,7 +110,7 @@ def main() -> None:
     if "--plain" in sys.argv:
         assert IS_PLAIN
     with np.errstate(over="ignore"):
-        print(packed_results(), long_lines(), cells_results(), compiled_perft(2, 2, 16), sep="\n")
+        print(packed_results(), long_lines(), cells_results(), sep="\n")
         print(batch_results(("classic", "qsan_qarut", *OTHERS), 4), rollout_results(), sep="\n")
         print(solver_results(), table_results(), sep="\n")
 

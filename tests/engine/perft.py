@@ -6,7 +6,7 @@ boards that contain the target or cannot move are left out. Published counts: J.
 Mathematics of 2048: Counting States by Exhaustive Enumeration", 2017 (``jdlm.info``).
 
 A slide keeps the sum of the board and a spawn adds 2 or 4, so the search proceeds in layers of
-equal sum and keeps only three layers in memory.
+equal sum.
 """
 
 from __future__ import annotations
@@ -14,18 +14,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-import numpy as np
-from numpy.typing import NDArray
-
 from py2048.core import board as oracle
 from py2048.core.board import Rows
-from py2048.core.rules import get_rules
-from py2048.engine import _board_kernels as kernels
-from py2048.engine._bits_kernels import ONE
-from py2048.engine.jit import kernel
-from py2048.engine.rules import CompiledRules
-
-Words = NDArray[np.uint64]
 
 GOLDEN = {
     (2, 8): 15,
@@ -68,64 +58,3 @@ def _spawns(board: Rows) -> Iterator[tuple[int, Rows]]:
                 for new in (2, 4):
                     line = (*row[:c], new, *row[c + 1 :])
                     yield new, (*board[:r], line, *board[r + 1 :])
-
-
-def compiled_perft(rows: int, columns: int, target: int) -> int:
-    """Return the number of reachable boards, computed by kernels on packed boards."""
-    rules = CompiledRules.of(get_rules("classic", rows=rows, columns=columns))
-    shape, cells = (np.uint64(rows), np.uint64(columns)), range(rows * columns)
-    tables = rules.mask, rules.across, rules.down
-    layers: dict[int, list[Words]] = defaultdict(list)
-    for first in cells:
-        for second in set(cells) - {first}:
-            for one in (1, 2):
-                for two in (1, 2):
-                    start = np.uint64(one << 4 * first | two << 4 * second)
-                    layers[2 * (one + two)].append(np.array([kernels.canonical(start, *shape)]))
-    total = 0
-    while layers:
-        boards = np.unique(np.concatenate(layers.pop(least := min(layers))).astype(np.uint64))
-        out = np.zeros((2, 4 * len(boards) * len(cells)), np.uint64)
-        playable, count = expand(boards, *shape, *tables, np.uint64(target.bit_length() - 1), out)
-        total += playable
-        if count:
-            layers[least + 2].append(np.unique(out[0, :count]))
-            layers[least + 4].append(np.unique(out[1, :count]))
-    return total
-
-
-@kernel
-def expand(
-    boards: Words,
-    rows: np.uint64,
-    columns: np.uint64,
-    cells: np.uint64,
-    across: Words,
-    down: Words,
-    target: np.uint64,
-    out: NDArray[np.uint64],
-) -> tuple[int, int]:
-    """Write the successors of the playable boards by a 2 and by a 4 to the rows of `out`.
-
-    Returns:
-        The number of playable boards, and of successors.
-    """
-    playable, count = 0, 0
-    for board in boards:
-        if kernels.ranks_packed(board, kernels.ZERO, np.int64(rows * columns)) >= ONE << target:
-            continue
-        can_move = False
-        for direction in range(4):
-            after, _ = kernels.slide_small(board, direction, rows, columns, across, down)
-            if after == board:
-                continue
-            can_move = True
-            free = kernels.empty_cells(after, cells)
-            while free != kernels.ZERO:
-                one = free & (kernels.ZERO - free)
-                free ^= one
-                out[0, count] = kernels.canonical(after | one, rows, columns)
-                out[1, count] = kernels.canonical(after | one + one, rows, columns)
-                count += 1
-        playable += can_move
-    return playable, count

@@ -1,4 +1,4 @@
-"""The compiled engine agrees with its plain form, published counts and exact distributions."""
+"""The compiled engine agrees with its plain form and with published counts and scores."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.engine.perft import GOLDEN, compiled_perft, perft
+from tests.engine.perft import GOLDEN, perft
+from tests.players.solving.making import maker
 from tests.processes import python
 
 from py2048.core.rules import get_rules
 from py2048.engine.batch import BatchGames, behaviour_signature, rollouts
+from py2048.players.solving import solve
 
 packages = pytest.mark.parametrize("package", ["engine", "envs"])
 
@@ -51,49 +53,16 @@ def test_reachable_boards_agree_with_published_counts(side, target):
 @pytest.mark.parametrize(
     ("side", "target"),
     [
-        pytest.param(*task, marks=pytest.mark.slow if GOLDEN[task] > 10**5 else ())
+        pytest.param(*task, marks=pytest.mark.slow if GOLDEN[task] > 10**6 else ())
         for task in GOLDEN
     ],
 )
-def test_compiled_perft_gives_the_published_counts(side, target):
-    """The compiled engine reaches the published number of boards, up to 25 million."""
-    assert compiled_perft(side, side, target) == GOLDEN[side, target]
-
-
-@pytest.mark.parametrize(("rows", "columns", "target"), [(2, 3, 16), (3, 2, 32), (1, 4, 32)])
-def test_compiled_perft_agrees_on_other_shapes(rows, columns, target):
-    """Rectangular boards have four symmetries instead of eight."""
-    assert compiled_perft(rows, columns, target) == perft(rows, columns, target)
-
-
-def chi_squared(counts: np.ndarray, expected: np.ndarray) -> float:
-    return float(((counts - expected) ** 2 / expected).sum())
-
-
-def test_spawns_have_the_right_distribution():
-    """Spawns pass a chi-squared test by cell and tile over 200,000 draws."""
-    games, board = 200_000, np.zeros((4, 4), np.uint8)
-    board[0] = [1, 2, 3, 4]
-    batch = BatchGames(get_rules("classic"), games, seed=42)
-    batch.set_boards(np.broadcast_to(board, (games, 4, 4)))
-    batch.step(np.ones(games, int))
-    spawned = batch.observe()
-    spawned[:, 3] = 0
-    counts = np.array(
-        [[(spawned[:, r, c] == rank).sum() for rank in (1, 2)] for r in range(3) for c in range(4)]
-    )
-    assert counts.sum() == games
-    expected = games / 12 * np.array([0.9, 0.1]) * np.ones((12, 1))
-    # 24 cells give 23 degrees of freedom; values above 58.6 have probability 1/16,000.
-    assert chi_squared(counts, expected) < 58.6
-
-
-def test_starts_have_the_right_distribution():
-    """cits1401 starts with 1 to 25 tiles, all numbers equally likely (24 degrees of freedom)."""
-    batch = BatchGames(get_rules("cits1401"), 100_000, seed=7)
-    counts = np.bincount((batch.boards > 0).sum(axis=(1, 2)), minlength=26)
-    assert counts[0] == 0
-    assert chi_squared(counts[1:], np.full(25, 4000)) < 60.0
+def test_the_solver_reaches_the_published_number_of_boards(side, target):
+    """Of the boards in a solution, up to 25 million can be played on, as published."""
+    solution = solve(f"classic:size={side}x{side}", f"tile={target}")
+    every_sum = solution.layers[-1].total
+    legal = [np.count_nonzero(moves) for _, moves in maker.best_moves(solution, every_sum)]
+    assert sum(legal) == GOLDEN[side, target]
 
 
 @pytest.mark.parametrize("games", [40_000, pytest.param(1_000_000, marks=pytest.mark.slow)])

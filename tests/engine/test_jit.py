@@ -157,7 +157,7 @@ def test_without_numba_a_hint_is_the_same(tmp_path, cli):
 
 def test_without_numba_a_terminal_shows_the_install_command():
     """Without Numba, a terminal shows the install command once, above the progress."""
-    command = ["evaluate", "expectimax:depth=2", "--games", "2", "--jobs", "1"]
+    command = ["evaluate", "expectimax:depth=2", "--rules", "3x3", "-n", "2", "-j", "1"]
     words = ["-c", PROGRAMS["without_numba"], *command]
     terminal = pexpect.spawn(sys.executable, words, dimensions=(30, 500), encoding="utf-8")
     terminal.expect("py2048: faster with Numba: [^\r]*\\[fast]'\r\n\rpy2048: 2 games", timeout=60)

@@ -13,7 +13,7 @@ from py2048.players import Meaning, Unit, meaning_of
 from py2048.players.perfect import PerfectPlayer
 from py2048.players.solving import solve
 from py2048.players.solving.distilled import shipped_moves
-from py2048.presentation.hints import describe_hint, describe_outlook
+from py2048.presentation.hints import describe_outlook
 from py2048.review.advice import PositionSnapshot
 from py2048.testing import check_player
 
@@ -56,27 +56,17 @@ def test_beyond_what_is_shipped_it_searches(monkeypatch):
     assert meaning_of(player, below) == Meaning(Unit.RATING, is_exact=True)
 
 
-def test_a_hint_with_values_is_exact(tmp_path):
-    """A hint with values reports points of perfect play."""
+def test_a_hint_is_exact_with_and_without_values(tmp_path):
+    """A hint has the points of perfect play, or only the best move where no values are known."""
     file = tmp_path / "2x3.solution"
     value = solve("classic:size=2x3", save=file).value_of(board := Board.parse("2 2 . / . . ."))
     player = make_player(f"perfect:file={file}")
     hint = PositionSnapshot(get_rules("classic:size=2x3"), board, 1).ask(player)
-    assert hint.meaning.is_exact
-    assert hint.points == pytest.approx(value)
     assert describe_outlook(hint) == f"Exactly {value:,.2f} points to come with perfect play."
-
-
-def test_a_hint_without_values_is_exact():
-    """If only the best move is known, the hint does not rate the others."""
     snapshot = PositionSnapshot(get_rules("3x3"), Board.parse("4 4 2 / . . . / . . ."), 1)
     hint = snapshot.ask(make_player("perfect"))
-    assert hint.meaning.is_exact
-    assert hint.points is None
-    assert hint.losses == [(hint.direction, 0)]
+    assert (hint.points, hint.losses) == (None, [(hint.direction, 0)])
     assert describe_outlook(hint) == "This is proven: no move is better."
-    assert describe_hint(hint).startswith(f"{hint.direction} is best.".capitalize())
-    assert "loses" not in describe_hint(hint)
 
 
 def test_hints_are_perfect_up_to_the_largest_sum_that_is_known():
@@ -104,12 +94,3 @@ def test_what_cannot_be_solved_is_refused():
     reason = "perfect needs a file for 3x4 on 3x4: py2048 solve RULES --output FILE"
     with pytest.raises(PlayerError, match=reason):
         make_player("perfect").rate(Game("3x4", seed=1))
-
-
-@pytest.mark.parametrize(
-    "spec", ["perfect:goal=tile=3", "perfect:file=/no/where", "perfect:goal=x"]
-)
-def test_wrong_options_are_named(spec):
-    """The error is one line that names the value."""
-    with pytest.raises(PlayerError, match=r"3 is not a tile|No such file|'x' is not a goal"):
-        make_player(spec)

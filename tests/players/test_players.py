@@ -6,12 +6,13 @@ import gc
 import math
 import weakref
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from importlib.metadata import EntryPoint
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from tests.strategies import boards, games
 
 from py2048 import Board, Direction, Game, Player, get_rules, list_players, make_player
@@ -38,6 +39,16 @@ from py2048.testing import check_player
 QUICK = ("corner", "greedy", "random", "random:seed=3", "expectimax:depth=1")
 
 
+@cache
+def made(spec: str, *, again: bool = False) -> Player:
+    """Create a player once, because creating its searchers is slow."""
+    return make_player(spec)
+
+
+few_rules = st.sampled_from(list(map(get_rules, ("classic", "cits1401", "3x4"))))
+"""Not more rules than a player keeps searchers for."""
+
+
 @pytest.mark.parametrize("spec", QUICK)
 def test_every_player_keeps_the_laws(spec):
     """Built-in players pass `check_player` under every preset."""
@@ -46,22 +57,21 @@ def test_every_player_keeps_the_laws(spec):
 
 @pytest.mark.parametrize("spec", QUICK)
 @settings(max_examples=30)
-@given(game=games(longest=30))
+@given(game=games(few_rules, longest=30))
 def test_a_player_makes_itself_again_from_its_name(spec, game):
     """A player's name is a spec that recreates it."""
-    player = make_player(spec)
-    again = make_player(player.name)
+    player = made(spec)
+    again = made(player.name, again=True)
     assert again.name == player.name
     if not game.is_over:
         assert again.choose(game) == player.choose(game) or spec == "random"
 
 
 @settings(max_examples=30)
-@given(games(longest=30))
+@given(games(few_rules, longest=30))
 def test_a_rating_player_chooses_its_best(game):
     """`choose` returns the direction that `rate` values highest."""
-    for spec in ("corner", "greedy", "expectimax:depth=1"):
-        player = make_player(spec)
+    for player in map(made, ("corner", "greedy", "expectimax:depth=1")):
         ratings = player.rate(game)
         if ratings:
             assert ratings[player.choose(game)] == max(ratings.values())
@@ -100,6 +110,9 @@ def test_the_registry_lists_what_it_makes():
         ("expectimax:evaluation=heuristic,weights=a.npz", "takes no weights"),
         ("expectimax:ms=1,weights=nowhere.npz", "nowhere.npz does not exist"),
         ("expectimax:depth=3,depth=4", "'depth' of player 'expectimax' is given twice"),
+        ("perfect:goal=tile=3", "3 is not a tile"),
+        ("perfect:file=/no/where", "No such file"),
+        ("perfect:goal=x", "'x' is not a goal"),
         ("ntuple:weights=\x1b[31mred.npz", r"'\x1b' is not printable"),
         ("\ud800", r"'\ud800' is not printable"),
         ("x" * 1001, "a spec has at most 1,000 characters, not 1,001"),

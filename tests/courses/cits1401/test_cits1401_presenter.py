@@ -78,19 +78,6 @@ def tick_until(screen: RecordingScreen, done: Callable[[], bool], seconds: float
         screen.tick()
 
 
-# --- the start ---
-
-
-@given(st.integers(0, 2**32), st.integers(2, 8), st.integers(2, 8))
-def test_a_game_starts_with_one_to_all_squares_filled(seed, rows, columns):
-    """A game starts with at least one 2, at most a full board of them, and score 0."""
-    _, screen = begin(size=(rows, columns), seed=seed)
-    tiles = [tile for row in screen.last.board.rows for tile in row]
-    assert set(tiles) <= {0, 2}
-    assert 1 <= tiles.count(2) <= rows * columns
-    assert screen.last.score == 0
-
-
 # --- clicks ---
 
 
@@ -133,20 +120,6 @@ def test_the_state_names_moved_squares_and_the_new_tile():
     assert screen.last.new == (0, 3)
     presenter.push(Direction.LEFT)
     assert screen.last.moved == {(0, 1)}
-
-
-@given(st.lists(st.sampled_from(Direction), max_size=60), st.integers(0, 2**32))
-def test_the_score_is_successes_minus_failures(pushes, seed):
-    """The score is the number of successful moves minus the number of failed ones."""
-    presenter, screen = begin(size=(3, 3), seed=seed)
-    score = 0
-    for direction in pushes:
-        if not screen.last.board.can_move():
-            break
-        legal = screen.last.board.slide(direction).changed
-        presenter.push(direction)
-        score += 1 if legal else -1
-        assert screen.last.score == score
 
 
 # --- the end ---

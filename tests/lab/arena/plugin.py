@@ -34,6 +34,14 @@ def installed(folder: Path) -> Path:
     return folder
 
 
+def fragile(deaths: Path, count: int) -> str:
+    """Return the spec of a `FragilePlayer` that kills its process `count` times."""
+    deaths.mkdir()
+    for life in range(count):
+        (deaths / str(life)).touch()
+    return f"fragile:deaths={deaths}"
+
+
 class FragilePlayer(CornerPlayer):
     """Plays like corner, but kills its process once per file in `deaths`."""
 

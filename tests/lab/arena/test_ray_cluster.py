@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.lab.arena.plugin import fragile
 from tests.lab.arena.test_tournament import games_of
 
 from py2048 import get_rules
@@ -49,20 +50,12 @@ def test_another_version_on_a_machine_is_refused():
     assert re.search(r"has py2048 .*, this one 0\.0\.0", str(answer))
 
 
-@pytest.mark.parametrize(
-    ("words", "reason"),
-    [
-        ([], "--cluster needs --output FILE, in a folder that all its machines share"),
-        (
-            ["--output", "file", "-j", "2"],
-            "--threads is for this machine: leave it out with --cluster",
-        ),
-    ],
-)
-def test_options_that_do_not_fit_a_cluster(words, reason, capsys):
+def test_options_that_do_not_fit_a_cluster(cli):
     """Incompatible options are refused before connecting to a cluster."""
-    assert main(["solve", "classic:size=2x2", "--cluster", "auto", *words]) == 2
-    assert capsys.readouterr().err == f"py2048: {reason}\n"
+    words = "solve", "classic:size=2x2", "--cluster", "auto"
+    assert "--cluster needs --output FILE, in a folder that all its machines" in cli.error(*words)
+    refused = cli.error(*words, "--output", "file", "-j", "2")
+    assert refused == "py2048: --threads is for this machine: leave it out with --cluster\n"
 
 
 # --- tournaments ---------------------------------------------------------------------------------
@@ -100,10 +93,7 @@ def played_on(cluster: Any, tournament: Tournament) -> Results:
 
 def played_with_killed_workers(cluster: Any, deaths: Path) -> Results:
     """Play 10 games with a player that kills two of its processes."""
-    deaths.mkdir()
-    for life in range(2):
-        (deaths / str(life)).touch()
-    results = played_on(cluster, Tournament((f"fragile:deaths={deaths}",), SMALL, 10))
+    results = played_on(cluster, Tournament((fragile(deaths, 2),), SMALL, 10))
     assert not list(deaths.iterdir())
     return results
 

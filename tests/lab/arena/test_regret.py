@@ -59,7 +59,7 @@ def test_score_loss_and_luck_make_the_value_of_the_game(rules):
 )
 def test_a_mean_without_luck_is_unbiased_and_better(player, share):
     """Over many small tournaments it is right on average, and varies less than mean scores."""
-    tournament = Tournament((player,), get_rules("classic:size=2x2"), 600, recorded=True)
+    tournament = Tournament((player,), get_rules("classic:size=2x2"), 300, recorded=True)
     records = [
         Record.from_json(game.record or "")
         for game in compare_players(tournament, jobs=1).of(player).values()
@@ -68,7 +68,7 @@ def test_a_mean_without_luck_is_unbiased_and_better(player, share):
     luck = [sum(losses_and_luck(record, exact)[1]) for record in records]
     parts = [
         ([record.score for record in records[n : n + 20]], luck[n : n + 20])
-        for n in range(0, 600, 20)
+        for n in range(0, 300, 20)
     ]
     fair = [without_luck(*part).mean for part in parts]
     raw = [estimate(scores).mean for scores, _ in parts]

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
-from io import StringIO
 
 import pytest
 from hypothesis import given
@@ -125,16 +123,7 @@ def test_json_has_every_game_and_every_number():
 
 def test_csv_has_a_line_for_each_game():
     """Each CSV line has the seed, so that the game can be replayed."""
-    rows = list(csv.DictReader(StringIO(csv_text(results(FIRST, SECOND)))))
-    assert len(rows) == 8
-    assert rows[3] == {
-        "player": "greedy",
-        "game": "3",
-        "seed": "1003",
-        "score": "900",
-        "max_tile": "64",
-        "moves": "10",
-        "seconds": "0.5",
-        "boards": "0",
-        "tokens": "0",
-    }
+    head, *lines = csv_text(results(FIRST, SECOND)).splitlines()
+    assert head == "player,game,seed,score,max_tile,moves,seconds,boards,tokens"
+    assert len(lines) == 8
+    assert lines[3] == "greedy,3,1003,900,64,10,0.5,0,0"

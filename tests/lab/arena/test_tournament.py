@@ -9,6 +9,7 @@ from itertools import chain
 from multiprocessing import active_children
 
 import pytest
+from tests.lab.arena.plugin import fragile
 
 from py2048 import Game, Record, Rules, get_rules, list_rules, make_player
 from py2048.core.errors import PlayerError, Py2048Error, TournamentError
@@ -81,13 +82,9 @@ def test_whole_games_are_those_of_choose():
 @pytest.mark.usefixtures("plugins")
 def test_a_process_that_dies_is_replaced(tmp_path):
     """Killed workers do not change the results."""
-    deaths = tmp_path / "deaths"
-    deaths.mkdir()
-    for life in range(2):
-        (deaths / str(life)).touch()
-    tournament = Tournament((f"fragile:deaths={deaths}",), SMALL, 10)
+    tournament = Tournament((fragile(tmp_path / "deaths", 2),), SMALL, 10)
     found = games_of(compare_players(tournament, jobs=2))
-    assert not list(deaths.iterdir())
+    assert not list((tmp_path / "deaths").iterdir())
     wanted = compare_players(Tournament(("corner",), SMALL, 10), jobs=1).of("corner").values()
     scores = [game.score for (games,) in [found.values()] for game in games]
     assert scores == [game.score for game in wanted]
@@ -96,10 +93,7 @@ def test_a_process_that_dies_is_replaced(tmp_path):
 @pytest.mark.usefixtures("plugins")
 def test_a_player_that_always_kills_its_process_is_named(tmp_path):
     """A player that kills three processes in turn fails by name."""
-    (tmp_path / "deaths").mkdir()
-    for life in range(100):
-        (tmp_path / "deaths" / str(life)).touch()
-    tournament = Tournament((f"fragile:deaths={tmp_path / 'deaths'}",), SMALL, 1)
+    tournament = Tournament((fragile(tmp_path / "deaths", 100),), SMALL, 1)
     with pytest.raises(PlayerError, match=r"fragile.*game 0.*signal 9"):
         compare_players(tournament, jobs=2)
 

@@ -334,10 +334,9 @@ def test_a_band_without_boards_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("part", "name", "value"),
     [
-        *(("", name, -1) for name in ("judged", "threads", "ranks", "step", "margin")),
-        *(("", name, -1) for name in ("games_at_once",)),
+        *(("", name, -1) for name in ("judged", "threads", "ranks", "step", "margin", "seed")),
+        *(("", name, -1) for name in ("games_at_once", "restart_length", "checkpoint_minutes")),
         ("", "device", "gpu"),
-        *(("", name, -1) for name in ("restart_length", "checkpoint_minutes", "seed")),
         ("", "depths", []),
         ("", "depths", [1, 0]),
         ("", "ranks", 17),

@@ -10,14 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 from tests.command_line import CommandLine
+from tests.engine.boards import boards
 from tests.players.ntuple.networks import NETWORKS
 
 from py2048 import Board, Direction, get_rules
 from py2048.core.errors import WeightsError
 from py2048.core.rng import derive_seed
-from py2048.engine.boards import exponents_of
+from py2048.engine.boards import exponents_of, tiles_of
 from py2048.players.ntuple.layout import NetworkLayout, parse_tuples
 from py2048.players.ntuple.network import UNPACKING, Band, Bands, LazyTable, Network
 from py2048.players.ntuple.weights import load, save, save_packed
@@ -49,16 +49,6 @@ def banded(bands: tuple[Band, ...] = LATE) -> Network:
 NETWORK = banded()
 
 
-@st.composite
-def boards(draw: st.DrawFn) -> Board:
-    """Draw boards with tiles up to 256."""
-    ranks = st.one_of(st.just(0), st.integers(1, 5), st.integers(1, 8))
-    cells = draw(st.lists(ranks, min_size=16, max_size=16).filter(any))
-    return Board(
-        [[1 << rank if rank else 0 for rank in cells[4 * r : 4 * r + 4]] for r in range(4)]
-    )
-
-
 def test_a_band_is_chosen_by_the_largest_tile_and_the_sum() -> None:
     """A board's band has its largest tile, the highest reached sum, and an unmade target."""
     for tiles, expected in (
@@ -74,12 +64,11 @@ def test_a_band_is_chosen_by_the_largest_tile_and_the_sum() -> None:
         ((128, 64), LATE[2]),
         ((256, 128), None),
     ):
-        cells = [*tiles, *[0] * (16 - len(tiles))]
-        board = Board([cells[4 * row : 4 * row + 4] for row in range(4)])
-        assert NETWORK.band_of(board) == expected
+        cells = np.pad(tiles, (0, 16 - len(tiles)))
+        assert NETWORK.band_of(Board.from_rows(cells.reshape(4, 4))) == expected
 
 
-@given(boards())
+@given(boards([(4, 4)], top=8))
 def test_a_search_is_of_one_band(board: Board) -> None:
     """A search values all leaves by the root's band, and the target tile by its goal."""
     band = NETWORK.band_of(board)
@@ -114,9 +103,7 @@ def test_a_game_goes_through_the_bands() -> None:
     state = np.zeros(3, np.int64)
     seen = set()
     for _ in range(200):
-        board = Board.from_rows(
-            [[1 << r if r else 0 for r in row] for row in cells.reshape(4, 4).tolist()]
-        )
+        board = Board.from_rows(tiles_of(cells.reshape(4, 4)))
         seen.add(NETWORK.band_of(board))
         rated = searcher.rate(board)
         moves = searcher.play_on(cells, state, 5, 1)

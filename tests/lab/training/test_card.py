@@ -14,8 +14,7 @@ from tests.engine import emulation
 from py2048.cli import main
 from py2048.core.errors import Py2048Error
 from py2048.engine import cuda
-from py2048.lab.training.bands import BandTask
-from py2048.lab.training.card import CardTrainer, source_of
+from py2048.lab.training.card import CardTrainer
 from py2048.lab.training.trainer import Trainer, TrainingConfig
 from py2048.players.ntuple.weights import load
 
@@ -45,12 +44,6 @@ def test_a_card_learns_what_the_reference_learns(config: TrainingConfig) -> None
         trainer.run(moves=moves)
         assert is_same(reference, trainer)
     assert trainer.evaluate(1, 5).data() == reference.evaluate(1, 5).data()
-
-
-def test_the_source_compiles_for_a_card() -> None:
-    """NVRTC compiles the source without a GPU."""
-    pytest.importorskip("cupy")
-    assert b"learn" in cuda.compiled(source_of(ODD, BandTask.whole(ODD.rules)), "90")
 
 
 def test_one_game_at_once_is_td0_of_the_plain_trainer() -> None:

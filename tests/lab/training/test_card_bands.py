@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from tests.engine import emulation
+from tests.engine.boards import pack
 from tests.lab.training.band_trainers import band_trainer, learn
 
 from py2048 import Board, get_rules
@@ -20,7 +21,7 @@ from py2048.lab.training.trainer import TrainingConfig
 from py2048.players.ntuple.layout import NetworkLayout, parse_tuples
 from py2048.players.ntuple.network import Band, Bands, Network
 
-BASE = NetworkLayout(4, 4, parse_tuples("01234 01245 45689 12456", 4, 4), ranks=7)
+BASE = NetworkLayout(4, 4, parse_tuples("0123 4567", 4, 4), ranks=7)  # as in test_ascent.py
 LAYOUT = NetworkLayout(4, 4, parse_tuples("0123 4567", 4, 4), ranks=9)
 BAND = Band(512, 540, 200.3, 2.7, 5000.0, makes=128)
 ABOVE = Band(512, 600, -100.1, 1.3, 9000.0, makes=128)
@@ -79,11 +80,12 @@ def test_a_card_learns_the_bands_of_the_reference(above: Band | None) -> None:
     assert 0 < reference.passed < 1
 
 
-def test_the_source_of_a_band_compiles_for_a_card() -> None:
-    """NVRTC compiles the source for rounded and exact weights below."""
+def test_the_source_compiles_for_a_card() -> None:
+    """NVRTC compiles the source of a whole network, and of a band above any kind of weights."""
     pytest.importorskip("cupy")
-    for kind in (np.int16, np.float32):
-        task = BandTask(network(kind=kind), BAND, starts())
+    networks = [network(kind=kind) for kind in (np.int16, np.float32)]
+    bands = [BandTask(below, BAND, starts()) for below in networks]
+    for task in (BandTask.whole(get_rules("classic")), *bands):
         config = TrainingConfig(tuples="0123 4567", device="cuda")
         assert b"learn" in cuda.compiled(source_of(config, task), "90")
 
@@ -109,11 +111,9 @@ DYING, PASSING, RISING = (f"{row}/{FULL}" for row in ("4 4 256 128", "256 128 12
 def test_what_is_learnt_is_that_of_threads(text: str) -> None:
     """A game with one afterstate teaches the same as on the CPU trainer."""
     board = Board.parse(text)
-    ranks = [max(tile.bit_length() - 1, 0) for row in board.rows for tile in row]
-    word = sum(rank << 4 * cell for cell, rank in enumerate(ranks))
     band = Band(256, board.sum - 100, 123.4, 1.7, 50_000.0)
     above = Band(256, board.sum - 62, 5.0, 0.3, 70_000.0) if text == RISING else None
-    known = network(above), LAYOUT, band, np.array([[word, 0]], np.uint64)
+    known = network(above), LAYOUT, band, np.array([pack(board)])
     plain = band_trainer(*known, seed=3)
     card = band_trainer(*known, seed=3, games_at_once=1, device="reference")
     learn(plain, 1, 1.0)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
+from tests.engine.boards import boards, pack
 
 from py2048 import Board, Rules
 from py2048.players.ntuple.layout import NetworkLayout, parse_tuples
@@ -36,12 +37,7 @@ def network_of(text: str) -> Network:
 
 def put_board(layout: NetworkLayout, boards: Boards, slot: int, board: Board) -> None:
     """Write a board to a slot of `boards`."""
-    ranks = ranks_of(layout, board)
-    if layout.is_packed:
-        boards[slot, 0] = sum((rank & 15) << 4 * cell for cell, rank in enumerate(ranks))
-        boards[slot, 1] = sum((rank >> 4) << 4 * cell for cell, rank in enumerate(ranks))
-    else:
-        boards[slot] = ranks
+    boards[slot] = pack(board) if layout.is_packed else ranks_of(layout, board)
 
 
 NETWORKS = {text: network_of(text) for text in SHAPES}
@@ -63,11 +59,7 @@ def edited(path: Path, edit: Callable[[dict[str, Any]], None]) -> None:
 def positions(draw: st.DrawFn) -> tuple[Network, Board]:
     """Generate a network and a board of its shape, with tiles up to 2**17."""
     network = NETWORKS[draw(st.sampled_from(sorted(NETWORKS)))]
-    rows, columns = network.rules.shape
-    ranks = st.one_of(st.just(0), st.integers(1, 4), st.integers(1, 17))
-    cells = draw(st.lists(ranks, min_size=rows * columns, max_size=rows * columns))
-    tiles = [1 << rank if rank else 0 for rank in cells]
-    return network, Board([tiles[columns * r : columns * (r + 1)] for r in range(rows)])
+    return network, draw(boards([network.rules.shape]))
 
 
 def called(path: Path) -> str:

@@ -95,16 +95,6 @@ def test_a_kernels_move_is_the_games_move(plain, position, direction) -> None:
     assert expected in (None, board_of(child, board.shape))
 
 
-@pytest.mark.parametrize("plain", [False, True])
-@given(positions())
-def test_a_board_is_worth_what_the_weights_say(plain, position) -> None:
-    board, rules = position
-    spec = spec_of(rules)
-    kernel = kernels.value_of.py_func if plain else kernels.value_of
-    found = kernel(cells_of(board), spec)
-    assert found == pytest.approx(worth(board), rel=1e-9, abs=1e-6)
-
-
 @given(positions())
 def test_expand_makes_each_different_child_once_with_its_worth(position) -> None:
     board, rules = position

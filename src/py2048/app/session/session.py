@@ -583,7 +583,7 @@ class Session:
 
     @property
     def unsaved(self) -> str:
-        """The reason why changes are not saved yet, as one line, or "" if everything is saved."""
+        """Why a write failed or takes long, as one line, or "" if no write is late."""
         return "" if self._autosave is None else self._autosave.writer.unsaved
 
     @property
