@@ -268,7 +268,7 @@ async def test_who_leaves_while_a_move_is_saved_has_left(
 
 
 async def test_everybody_hears_how_it_goes(sqlite_url: str) -> None:
-    """Followers see arrivals, the start, all boards and the end; late ones get everything."""
+    """Followers see arrivals, the start, the end and all boards, also of players who are away."""
     async with fight(sqlite_url) as found:
         one, two = found.visitors
         for visitor in (one, two):
@@ -282,10 +282,11 @@ async def test_everybody_hears_how_it_goes(sqlite_url: str) -> None:
         message = await until(one, lambda each: board in [p["board"] for p in each["players"]])
         assert message["stage"] == "running"
         assert 0 < message["ends_ms"] <= 60_000
+        await say(two, "state", "new", rules="classic", mode="casual")  # away from the battle
         late = Visitor(found.server)
         game = found.battle.players[0].game_id
         await late.connection.on_message(json.dumps({"type": "battle", "game": game}))
-        message = await until(late, lambda each: each["players"][0]["board"])
+        message = await until(late, lambda each: all(p["board"] for p in each["players"]))
         assert message["you"] is None
         found.shift(ends=timedelta(0))
         for visitor in (one, two, late):
