@@ -63,6 +63,8 @@ def test_the_simulated_user_can_read_and_act(program):
     session.expect("screen.push('later')", False)
     session.run("label.bind('<Button-1>', lambda _: label.config(text='pushed'))")
     session.expect("screen.push('later'); label.cget('text')", "pushed")
+    session.run("screen.point(screen.widgets('Canvas')[0])")
+    session.expect("label['text']", "clicked 101,51")
     session.expect("screen.push('hidden')", False)
     kinds = [("rectangle", "red"), ("text", "")]
     found = session.value("[(k, o.get('fill', '')) for k, _, o in screen.items(canvas)]")
