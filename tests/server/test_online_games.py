@@ -151,6 +151,7 @@ def test_a_finished_game_counts_where_it_belongs(
     assert record.to_json() == games.record_text(game.id)
     again = games.load(game.id)
     assert (again.is_over, again.secret, again.drawn()) == (True, game.info.secret, None)
+    assert again.category == game.category
 
 
 def test_the_record_tells_when_the_game_began(games: GameService) -> None:
