@@ -69,6 +69,8 @@ def test_the_simulated_user_can_read_and_act(program):
     kinds = [("rectangle", "red"), ("text", "")]
     found = session.value("[(k, o.get('fill', '')) for k, _, o in screen.items(canvas)]")
     assert [(kind, fill if kind != "text" else "") for kind, fill in found] == kinds
+    session.run("root.mainloop()")
+    assert session.run("root.quit()").state == "waiting", "only the inner loop ends"
     assert session.run("root.destroy()").state == "done"
 
 
