@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+import tomllib
 from ast import literal_eval
 from contextlib import suppress
 from dataclasses import replace
@@ -23,6 +24,7 @@ from py2048.courses.grading.report import GradeReport, TaskResult
 from py2048.courses.ist.tasks import in_portuguese
 
 HERE = Path(__file__).parent
+FAIR = tomllib.loads((HERE / "fair.toml").read_text())
 
 
 def _right(name: str, *pairs: tuple[str, str]) -> str:
@@ -76,16 +78,6 @@ def test_the_report_shows_the_cause():
     assert check.example.startswith("# with correct versions of the other tasks' functions\n")
 
 
-SLOW = """
-def grow(numbers):
-    import time
-    until = time.process_time() + 0.2
-    while time.process_time() < until:
-        pass
-    numbers.append(add(*numbers))
-"""
-
-
 def test_an_endless_loop_costs_its_own_task_only():
     """The task's other checks do not call the function, but other tasks may, with other values."""
 
@@ -96,7 +88,7 @@ def test_an_endless_loop_costs_its_own_task_only():
 
     again = Task("4", "add again", "It adds.", 1, tuple(Check(name, run=adds) for name in "ab"))
     loop = ADD.replace("return a + b", "while a == 30: pass\n    return a + b")
-    report = grade_source(loop + GREET + SLOW, replace(TOY, tasks=(*TOY.tasks, again)))
+    report = grade_source(loop + GREET + FAIR["slow"], replace(TOY, tasks=(*TOY.tasks, again)))
     assert _lost(report) == {"1": 4.0}, failures(report)
     assert "does not end (app.py, line 5): an infinite loop?" in failures(report)
     assert "not called again, because an earlier call did not end: add (app.p" in failures(report)
@@ -215,32 +207,9 @@ def test_a_main_section_runs_as_a_program():
     assert (check.example, check.expected, check.actual) == found
 
 
-FLOATS = """from gui import *
-import gui
-
-def move_tile(board, key, right, down):
-    gui.move_tile(board, key, horizontal=right / 1, vertical=down / 1)
-"""
-OVER = "is_game_over(board):\n"
-BY_NAME = [
-    ("frame.bind(key, lambda", "frame.bind(key, func=lambda"),
-    ("frame.unbind(key)", "frame.unbind(sequence=key)"),
-    ("game_over(board, True)", "game_over(board=board, winner=True)"),
-    ("update_score(board)", "update_score(game_board=board)"),
-    ("find_number(", "find_number(number="),
-]
-
-
 def test_unusual_but_correct_ways_earn_full_marks():
     """Other keys, keyword arguments, float pixels and playing on after 2048 are accepted."""
-    source = _right(
-        "comp1127/right/long_hand.py",
-        ("Tile number ", "Count "),
-        (OVER, f"{OVER}    if empty_slots():\n        return False\n"),
-        ("from gui import *\n", FLOATS),
-        *BY_NAME,
-    )
-    report = _graded("comp1127", source)
+    report = _graded("comp1127", _right(LONG_HAND, *FAIR["comp1127"]))
     assert _lost(report) == {}, failures(report)
 
 
@@ -286,21 +255,10 @@ def test_characters_outside_ascii_are_noted():
 
 # --- CITS1401 ---
 
-RULES = (
-    """tk.Label(text="What is impossible costs a point. Game over when nothing moves.").pack()"""
-)
-
 
 def test_a_window_may_word_and_end_its_game_freely():
     """Rules next to the board are not taken for a status, and Quit may end the process."""
-    source = _right(
-        "cits1401/right/canvas_rectangles.py",
-        ("import random", "import os\nimport random"),
-        ("command=self.root.destroy", "command=lambda: os._exit(0)"),
-        ("        self.score.pack()\n", f"        self.score.pack()\n        {RULES}\n"),
-        ("Score: {self.game.score}", "Your score is {self.game.score}."),
-        ("{way} movement is successful", "Tiles slid {way.lower()}"),
-    )
+    source = _right("cits1401/right/canvas_rectangles.py", *FAIR["cits1401"])
     assert _lost(_graded("cits1401", source)) == {}
 
 
@@ -323,18 +281,9 @@ def test_the_controller_may_be_in_game_py(asks_first, tmp_path):
     assert report.lost == (), failures(report)
 
 
-DOTS = "for row in self.board:\n            print(*(n or '.' for n in row))"
-LINES = "for i in range(self.N):\n            for j in range(self.N):\n                "
-
-
 def test_the_board_may_be_written_with_dots_and_its_size_be_an_argument(tmp_path):
     """Neither contradicts the document; "overall" in a score does not announce an end."""
-    model = [("print(self.board)", DOTS), ("'Score:'", "'Overall score:'")]
-    controller = [
-        ("__init__(self):", "__init__(self, N=N):\n        self.N = N"),
-        (f"{LINES}cell".replace("self.N", "N"), f"{LINES}cell"),
-    ]
-    folder = _qsan(tmp_path, model=model, controller=controller)
+    folder = _qsan(tmp_path, **FAIR["qsan_qarut"])
     report = grade_path(folder, grading_of("qsan_qarut", "7", "8", "9"))
     assert report.lost == (), failures(report)
 

@@ -20,6 +20,7 @@ from py2048.courses.grading.patches import compiled
 from py2048.courses.grading.sandbox import PROTECTIONS, SandboxConfig, interpreter_for
 from py2048.courses.grading.session import load_factor
 from py2048.courses.grading.submissions import PreparedSubmission, to_utf8
+from py2048.courses.grading.tasks import SubmissionCrash
 
 HIDING = [protection for protection in PROTECTIONS[:2] if interpreter_for(protection)]
 
@@ -144,6 +145,7 @@ ENCODINGS = {
     "cp1252": (COMMENT + RIGHT).encode("cp1252"),
     "wrong cookie": ("# -*- coding: utf-8 -*-\n# caf\u00e9\n" + RIGHT).encode("latin-1"),
     "unknown cookie": ("# -*- coding: klingon -*-\n" + RIGHT).encode(),
+    "unknown cookie in line 2": ("#!python\n# coding: klingon\n" + RIGHT).encode(),
     "no last line end": RIGHT.rstrip().encode(),
     "form feed": RIGHT.replace("\ndef grow", "\n\f\ndef grow").encode(),
 }
@@ -326,6 +328,16 @@ def test_tasks_that_the_machine_stops_are_undecided():
     assert "these tasks are undecided: 2, 3" in report.reason
 
 
+def test_a_function_that_hangs_is_named(tmp_path):
+    """The name includes the file, even if other files of the process sort after the program's."""
+    (tmp_path / "2048.py").write_text("def f():\n    while True: pass\n")
+    submission = PreparedSubmission(tmp_path, "2048.py", TOY)
+    with SubmissionSession(submission, SandboxConfig()) as session:
+        with pytest.raises(SubmissionCrash, match="f"):
+            session.run("f()")
+        assert session.overran == {"f (2048.py, line 1)"}
+
+
 @pytest.mark.parametrize("ends_alone", [False, True])
 def test_a_check_that_does_not_end_is_repeated(ends_alone):
     """It is repeated once, and only the second result counts."""
@@ -354,14 +366,7 @@ def test_a_forged_answer_costs_its_own_marks(name):
     """Writing into the grader's pipe is reported, and other tasks are graded."""
     forged = FORGED[name]
     text = forged if isinstance(forged, str) else json.dumps({"state": "done", **forged})
-    forge = f"""
-def grow(numbers):
-    import os
-    text = {text!r}.encode()
-    for descriptor in range(3, 2000):
-        try: os.write(descriptor, len(text).to_bytes(4, "big") + text)
-        except OSError: pass
-"""
+    forge = HOSTILE["programs"]["forge"].replace("{text}", repr(text))
     report = grade_source(ADD + GREET + forge)
     assert report.lost == ("3",)
     assert "damaged the process" in failures(report)

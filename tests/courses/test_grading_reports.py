@@ -117,6 +117,7 @@ def test_invisible_characters_are_escaped():
     (actual,) = (check.actual for check in grade_source(source).tasks[0].checks if not check.passed)
     assert actual.startswith(r"ValueError: \u202eno\u200b number\ufeff (app.py")
     assert "\u202e" not in pages.student_page(RUN, grade_source(source))
+    assert "\u202e" not in pages.index_page(RUN, [_report("ann", problem="\u202e")], ["a.html"])
 
 
 SLID = CheckResult(

@@ -49,7 +49,9 @@ def _laid_out(folder: Path, files: dict[str, str | bytes]) -> Path:
 
 
 def _names(path: Path, tmp_path: Path) -> list[str]:
-    return [submission.name for submission in collect([path], TOY, tmp_path / "scratch")]
+    found = collect([path], TOY, tmp_path / "scratch")
+    assert {submission.problem for submission in found} == {""}
+    return [submission.name for submission in found]
 
 
 SHAPES = tomllib.loads(Path(__file__).with_name("shapes.toml").read_text())

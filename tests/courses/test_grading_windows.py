@@ -63,10 +63,14 @@ def test_the_simulated_user_can_read_and_act(program):
     session.expect("screen.push('later')", False)
     session.run("label.bind('<Button-1>', lambda _: label.config(text='pushed'))")
     session.expect("screen.push('later'); label.cget('text')", "pushed")
+    session.run("screen.point(screen.widgets('Canvas')[0])")
+    session.expect("label['text']", "clicked 101,51")
     session.expect("screen.push('hidden')", False)
     kinds = [("rectangle", "red"), ("text", "")]
     found = session.value("[(k, o.get('fill', '')) for k, _, o in screen.items(canvas)]")
     assert [(kind, fill if kind != "text" else "") for kind, fill in found] == kinds
+    session.run("root.mainloop()")
+    assert session.run("root.quit()").state == "waiting", "only the inner loop ends"
     assert session.run("root.destroy()").state == "done"
 
 

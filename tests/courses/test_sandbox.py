@@ -6,15 +6,20 @@ import contextlib
 import os
 import shutil
 import socket
+import sys
 import sysconfig
+import tomllib
+from dataclasses import replace
 from pathlib import Path
+from subprocess import CompletedProcess
 from threading import Event, Thread
 
 import pytest
-from toys import RIGHT, failures, grade_source
+from toys import RIGHT, TOY, failures, grade_source
 
 from py2048.core.errors import CourseError
-from py2048.courses.grading import Check, Example, Grading, Task
+from py2048.courses.grading import Check, Example, Grading, SubmissionSession, Task
+from py2048.courses.grading.agent import boot
 from py2048.courses.grading.sandbox import (
     AGENT,
     BUBBLEWRAP,
@@ -28,7 +33,10 @@ from py2048.courses.grading.sandbox import (
     copies_of_py2048,
     interpreter_for,
 )
+from py2048.courses.grading.submissions import PreparedSubmission
+from py2048.courses.grading.tasks import SubmissionCrash
 
+SANDBOXED = tomllib.loads(Path(__file__).with_name("hostile.toml").read_text())["sandboxed"]
 HERE = [protection for protection in PROTECTIONS if interpreter_for(protection)]
 
 
@@ -64,14 +72,7 @@ def test_nothing_is_left_running(protection):
     if protection is UNPROTECTED and os.geteuid() != 0:
         pytest.skip("without namespaces this needs a user per submission")
     name = f"left-behind-{os.getpid()}-{len(protection.name)}"
-    source = f"""
-import os
-def greet():
-    for _ in range(3):
-        if os.fork() == 0:
-            os.setsid()
-            os.execvp("sleep", ["{name}", "300"])
-"""
+    source = SANDBOXED["leaves"].replace("{name}", name)
     grade_source(RIGHT + source, around=SandboxConfig(protection))
     assert not any(name in words for words in _command_lines())
 
@@ -119,25 +120,8 @@ HIDING = [protection for protection in HERE if protection is not UNPROTECTED]
 def test_the_solutions_cannot_be_read(protection):
     """They cannot be opened, imported or listed, wherever py2048 is installed."""
     places = [str(place / "courses") for place in copies_of_py2048()]
-    source = f"""
-import os, sys
-def f():
-    found = []
-    for place in {places}:
-        sys.path.insert(0, place)
-        for folder, _, names in os.walk(place):
-            for name in names:
-                with open(os.path.join(folder, name), errors="replace") as file:
-                    found.append(file.read())
-    try:
-        import comp1127.main, cmput175.game
-        found.append("imported")
-    except ImportError:
-        pass
-    return found
-"""
     assert places
-    assert _answer(source, protection) == "[]"
+    assert _answer(SANDBOXED["reads"].replace("{places}", str(places)), protection) == "[]"
 
 
 def test_solutions_next_to_the_interpreter_are_hidden(tmp_path, monkeypatch):
@@ -151,14 +135,61 @@ def test_solutions_next_to_the_interpreter_are_hidden(tmp_path, monkeypatch):
 @pytest.mark.parametrize("protection", HERE, ids=lambda p: p.name)
 def test_a_submission_is_never_root(protection):
     """This holds under any protection, even if root runs the grader."""
-    source = """
-import os
-def f():
-    try: os.setuid(0)
-    except OSError: pass
-    return [os.getuid(), os.geteuid(), os.getgid(), *os.getgroups()].count(0)
-"""
-    assert _answer(source, protection) == "0"
+    assert _answer(SANDBOXED["becomes root"], protection) == "0"
+
+
+PYTHON = f"python{sys.version_info.major}.{sys.version_info.minor}"
+ALL = ["/base/python", f"/usr/local/bin/{PYTHON}", f"/usr/bin/{PYTHON}"]
+
+
+@pytest.mark.parametrize(
+    ("user", "landlock", "bwrap", "expected"),
+    [
+        (0, 3, None, [[], ALL, ALL]),
+        (0, 0, "/usr/bin/bwrap", [ALL[:1], [], ALL]),
+        (7, 3, None, [[], [], ALL]),
+    ],
+)
+def test_a_protection_needs_its_parts(user, landlock, bwrap, expected, monkeypatch):
+    """Landlock needs root and a kernel that has it, and bubblewrap its program.
+
+    The base interpreter is tried first. Only bubblewrap can always show it to submissions.
+    """
+    tried: list[str] = []
+
+    def fail(words: list[str], **_: object) -> CompletedProcess[bytes]:
+        tried.append(words[words.index("-I") - 1])
+        return CompletedProcess(words, 1)
+
+    monkeypatch.setattr("os.geteuid", lambda: user)
+    monkeypatch.setattr("shutil.which", lambda _: bwrap)
+    monkeypatch.setattr("subprocess.run", fail)
+    monkeypatch.setattr(boot, "landlock_version", lambda: landlock)
+    monkeypatch.setattr("sys._base_executable", ALL[0])
+    for protection, interpreters in zip(PROTECTIONS, expected, strict=True):
+        tried.clear()
+        assert interpreter_for.__wrapped__(protection) is None
+        assert tried == interpreters
+
+
+def test_leaving_the_pool_kills_what_runs(tmp_path):
+    """A call that is waiting for its reply fails; a session without a process is left alone."""
+    sandbox, submission = SandboxConfig(), PreparedSubmission(tmp_path, "app.py", TOY)
+    begun = Event()
+
+    def loop() -> None:
+        begun.set()
+        session.run("while True: pass")
+
+    with SubmissionSession(submission, sandbox) as session, SubmissionSession(submission, sandbox):
+        session.fresh()
+        session.seconds = 20
+        with sandbox.pool() as pool:
+            running = pool.submit(loop)
+            begun.wait()
+        with pytest.raises(SubmissionCrash) as crash:
+            running.result()
+    assert crash.value.exit_code == -9
 
 
 def test_grading_without_a_sandbox_must_be_requested(monkeypatch):
@@ -195,15 +226,18 @@ def test_an_exit_code_is_explained(codes, reason):
         assert (str(death), death.exit_code) == (reason.format(code), code)
 
 
+@pytest.mark.gui
 @pytest.mark.parametrize("protection", HIDING, ids=lambda p: p.name)
 def test_a_private_installation_can_grade(protection, tmp_path, monkeypatch):
     """If only root can read py2048, as on Gradescope, submissions use a copy of the agent."""
     monkeypatch.setattr("py2048.courses.grading.sandbox.AGENT", tmp_path / "private")
     shutil.copytree(AGENT, tmp_path / "private")
     (tmp_path / "private").chmod(0o700)
+    # The code for windows is loaded last. The system's Python, outside bubblewrap, may lack Tk.
+    grading = replace(TOY, gui=protection is BUBBLEWRAP)
     agent_folder.cache_clear()
     try:
-        report = grade_source(RIGHT, around=SandboxConfig(protection))
+        report = grade_source(RIGHT, grading, SandboxConfig(protection))
     finally:
         agent_folder.cache_clear()
     assert report.lost == (), failures(report)
@@ -221,11 +255,7 @@ class TestBubblewrap:
         """Servers on this machine are unreachable."""
         server = socket.create_server(("127.0.0.1", 0))
         port = server.getsockname()[1]
-        source = f"""
-import socket
-def f():
-    socket.create_connection(("127.0.0.1", {port}), timeout=1)
-"""
+        source = SANDBOXED["connects"].replace("{port}", str(port))
         assert "Error" in _answer(source, BUBBLEWRAP)
         server.close()
 
@@ -265,17 +295,8 @@ def f(): return value, os.listdir({str(course)!r}), os.listdir({str(course / "..
 
     def test_its_own_processes_only(self):
         """Other processes on the machine are invisible."""
-        source = """
-import os
-def f(): return len([n for n in os.listdir("/proc") if n.isdigit()])
-"""
-        assert int(_answer(source, BUBBLEWRAP)) <= 4
+        assert int(_answer(SANDBOXED["lists"], BUBBLEWRAP)) <= 4
 
     def test_a_scratch_folder_in_memory(self):
         """The total size of all files is limited."""
-        source = """
-def f():
-    for n in range(100):
-        open(str(n), "wb").write(b"x" * (4 << 20))
-"""
-        assert "No space left" in _answer(source, BUBBLEWRAP)
+        assert "No space left" in _answer(SANDBOXED["fills its folder"], BUBBLEWRAP)

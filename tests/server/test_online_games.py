@@ -151,6 +151,7 @@ def test_a_finished_game_counts_where_it_belongs(
     assert record.to_json() == games.record_text(game.id)
     again = games.load(game.id)
     assert (again.is_over, again.secret, again.drawn()) == (True, game.info.secret, None)
+    assert again.category == game.category
 
 
 def test_the_record_tells_when_the_game_began(games: GameService) -> None:
@@ -224,6 +225,8 @@ def test_a_game_that_cannot_be_finished_stops_no_other(games: GameService, damag
     good = finish(games, "ranked")
     assert games.finalize_orphans().keys() == {bad.id}
     assert games.finalize_orphans() == {}
+    with pytest.raises(RecordError):
+        games.finish(bad.id)
     assert record_of(games, bad.id) is None
     assert record_of(games, good.id) is not None
 
@@ -406,6 +409,18 @@ def test_only_games_played_lately_are_live(
     assert [each.id for each in games.live_games_of("ada")] == [game.id]
     monkeypatch.setattr(games_module, "LIVE", timedelta(0))
     assert games.live_games_of("ada") == []
+
+
+def test_lost_guests_are_deleted_once_a_day(
+    games: GameService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server looks again only if some are left, or on the next day."""
+    forget = Mock(side_effect=[True, False, False])
+    monkeypatch.setattr(games.store.accounts, "forget_guests", forget)
+    for day, count in (("2026-12-01", 1), ("2026-12-01", 2), ("2026-12-01", 2), ("2026-12-02", 3)):
+        monkeypatch.setattr(games_module, "utc_now", lambda day=day: f"{day}T10:00:00Z")
+        games.sweep(())
+        assert forget.call_count == count
 
 
 def test_a_game_has_an_end(games: GameService, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -134,31 +134,31 @@ async def test_moves_are_made_between_start_and_end(sqlite_url: str) -> None:
     """Moves are rejected before the start and after the end; then the scores are final."""
     async with fight(sqlite_url) as found:
         await found.start()
-        one, two = found.visitors
+        behind, ahead = found.visitors
         found.shift(starts=timedelta(minutes=1), ends=timedelta(minutes=2))
-        assert (await one.move())["reason"] == "early"
+        assert (await ahead.move())["reason"] == "early"
         found.shift(starts=timedelta(0))
-        assert (await one.move())["type"] == "events"
-        while not one.state["score"]:
-            await one.move()
-        assert found.settle()[0][0] == 1
+        assert (await ahead.move())["type"] == "events"
+        while not ahead.state["score"]:
+            await ahead.move()
+        assert found.settle()[0][0] == 2
         assert battles.stage_of(found.battle) == "running"
         verdict = battles.battle_page(found.games, found.id, found.ids[0])["verdict"]
         assert verdict == "The battle is still on."
         found.shift(ends=timedelta(0))
-        refused = await two.move()
+        refused = await behind.move()
         assert refused["reason"] == "over"
-        score = one.state["score"]
-        assert found.settle() == [(1, 1, score), (2, 2, 0)]
+        score = ahead.state["score"]
+        assert found.settle() == [(2, 1, score), (1, 2, 0)]
         assert battles.stage_of(found.battle) == "over"
         assert found.games.store.online.open_games(found.ids[0]) == []
-        assert found.settle() == [(1, 1, score), (2, 2, 0)]
-        verdicts = [f"You won by {score}.", f"{guest_name(found.ids[0])} won by {score}."]
+        assert found.settle() == [(2, 1, score), (1, 2, 0)]
+        verdicts = [f"{guest_name(found.ids[1])} won by {score}.", f"You won by {score}."]
         for account, player, verdict in zip(found.ids, found.battle.players, verdicts, strict=True):
             shown = result_page(found.games, player.game_id or "", account)
             assert shown["result"].headline.startswith(verdict)
             assert (shown["result"].place, shown["battle"]["stage"]) == ("", "over")
-        assert found.games.begin_game(found.ids[0], "classic", "casual").session.best == score
+        assert found.games.begin_game(found.ids[1], "classic", "casual").session.best == score
 
 
 async def test_whoever_leaves_keeps_the_score_so_far(sqlite_url: str) -> None:
@@ -268,7 +268,7 @@ async def test_who_leaves_while_a_move_is_saved_has_left(
 
 
 async def test_everybody_hears_how_it_goes(sqlite_url: str) -> None:
-    """Followers see arrivals, the start, all boards and the end; late ones get everything."""
+    """Followers see arrivals, the start, the end, and all boards until then, also of the absent."""
     async with fight(sqlite_url) as found:
         one, two = found.visitors
         for visitor in (one, two):
@@ -282,16 +282,20 @@ async def test_everybody_hears_how_it_goes(sqlite_url: str) -> None:
         message = await until(one, lambda each: board in [p["board"] for p in each["players"]])
         assert message["stage"] == "running"
         assert 0 < message["ends_ms"] <= 60_000
+        await say(two, "state", "new", rules="classic", mode="casual")  # away from the battle
         late = Visitor(found.server)
         game = found.battle.players[0].game_id
         await late.connection.on_message(json.dumps({"type": "battle", "game": game}))
-        message = await until(late, lambda each: each["players"][0]["board"])
+        message = await until(late, lambda each: all(p["board"] for p in each["players"]))
         assert message["you"] is None
         found.shift(ends=timedelta(0))
         for visitor in (one, two, late):
-            assert (await until(visitor, lambda each: each["stage"] == "over"))["players"]
+            await until(visitor, lambda each: each["stage"] == "over")
         while one.state["outcome"] != "ended":  # the open game is read again
             await one.receive()
+        await late.connection.on_message(json.dumps({"type": "battle", "battle": found.id}))
+        message = await until(late, lambda each: each["stage"] == "over")
+        assert [player["board"] for player in message["players"]] == [None, None]
         assert (await late.ask("battle", battle="nothing"))["reason"] == "unknown_game"
         for visitor in (one, two, late):
             visitor.leave()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 
+import pytest
 from inside import Visitor, until
 
 from py2048.server.app import Server
@@ -45,6 +46,22 @@ async def test_a_request_is_answered_by_what_it_did(server: Server) -> None:
         answer = json.loads(await asyncio.wait_for(request.next(), 30))
         assert (answer["type"], answer["version"]) == ("events", number)
         server.backend.rooms.leave(request)
+
+
+@pytest.mark.parametrize(("scoring", "first_seen"), [("merges", "left"), ("moves:1:-1", "up")])
+async def test_watchers_see_what_changes_the_game(
+    server: Server, scoring: str, first_seen: str
+) -> None:
+    """An illegal attempt is shown to its player only, unless it costs points."""
+    player, watcher = Visitor(server), Visitor(server)
+    game = (await player.new(f"wide:size=1x6,start=2x2:1,scoring={scoring}"))["game"]
+    await watcher.ask("watch", game=game)
+    for direction in ("up", "left"):
+        number = player.state["version"] + 1
+        await player.ask("move", number=number, direction=direction)
+    seen = await watcher.receive()
+    assert (seen["type"], seen["version"]) == ("events", 1)
+    assert seen["events"][0]["direction"] == first_seen
 
 
 async def test_a_watcher_who_leaves_changes_nothing(server: Server) -> None:

@@ -429,7 +429,7 @@ def environment(folder: Path) -> jinja2.Environment:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    pages.install_gettext_callables(_, ngettext, newstyle=True)  # type: ignore[attr-defined]
+    pages.install_gettext_callables(_, ngettext)  # type: ignore[attr-defined]
     pages.globals |= {"language": language, "marks_of": marks_of, "with_titles": with_titles}
     pages.filters["number"] = number
     return pages
