@@ -27,6 +27,9 @@ class Wire:
         self.taken.append(frame)
 
 
+FULL = (MAX_QUEUED_FRAMES, 1), (2, MAX_QUEUED_BYTES // 2)  # frames and the size of each
+
+
 def connected(wire: Wire) -> tuple[Client, asyncio.Task[None]]:
     client = Client("ada", write_now=wire.write_now)
     return client, asyncio.create_task(client.run(wire.send))
@@ -61,7 +64,7 @@ async def test_frames_keep_their_order() -> None:
     assert client.close_code == 1000
 
 
-@pytest.mark.parametrize(("count", "size"), [(MAX_QUEUED_FRAMES, 1), (2, MAX_QUEUED_BYTES // 2)])
+@pytest.mark.parametrize(("count", "size"), FULL)
 async def test_a_queue_may_be_filled(count: int, size: int) -> None:
     """Frames that were sent make room; a client that is closed first gets what is queued."""
     client = Client("ada")
@@ -77,14 +80,16 @@ async def test_a_queue_may_be_filled(count: int, size: int) -> None:
     assert (client.close_code, client.has_sent_all) == (1000, True)
 
 
-async def test_a_slow_reader_is_let_go() -> None:
+@pytest.mark.parametrize(("count", "size"), FULL)
+async def test_a_slow_reader_is_let_go(count: int, size: int) -> None:
     """A client that does not read is disconnected before its queue fills the memory."""
     wire = Wire()
     client, running = connected(wire)
     await asyncio.sleep(0)
     wire.free.clear()
-    for _ in range(MAX_QUEUED_FRAMES + 2):
-        client.send(b"frame")
+    for _ in range(count):
+        client.send(bytes(size))
+    client.send(b"x")
     with pytest.raises(asyncio.CancelledError):
         await running
-    assert client.close_code == TOO_SLOW
+    assert (client.close_code, client.has_sent_all) == (TOO_SLOW, True)

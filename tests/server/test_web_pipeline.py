@@ -27,6 +27,14 @@ async def tell(visitor: Visitor, *actions: tuple[str, int, int]) -> None:
         )
 
 
+async def began_a_chain(server: Server) -> tuple[Visitor, str]:
+    """Make the first move of chain 1; return the visitor and the direction."""
+    visitor = Visitor(server)
+    direction = (await visitor.new())["legal"][0]
+    await tell(visitor, (direction, 1, 1))
+    return visitor, direction
+
+
 async def answers(visitor: Visitor, count: int) -> list[Any]:
     """Return the direction and version, or the reason, of the next messages."""
     found: list[Any] = []
@@ -72,9 +80,7 @@ async def test_a_chain_stops_where_another_tab_moved(server: Server) -> None:
 
 async def test_a_chain_that_begins_with_an_old_number_is_dropped(server: Server) -> None:
     """A chain must start with the next number."""
-    visitor = Visitor(server)
-    legal = (await visitor.new())["legal"]
-    await tell(visitor, (legal[0], 1, 1))
+    visitor, _ = await began_a_chain(server)
     await answers(visitor, 1)
     legal = visitor.state["legal"]
     await tell(visitor, (legal[0], 1, 2), (legal[0], 2, 2), (legal[0], 3, 3), (legal[0], 2, 4))
@@ -83,12 +89,10 @@ async def test_a_chain_that_begins_with_an_old_number_is_dropped(server: Server)
 
 async def test_a_broken_chain_stays_broken(server: Server) -> None:
     """A broken chain stays broken even if other actions are rejected in between."""
-    visitor = Visitor(server)
-    legal = (await visitor.new())["legal"]
-    await tell(visitor, (legal[0], 1, 1))
+    visitor, _ = await began_a_chain(server)
     await visitor.connection.on_message('{"type":"redo","number":2,"chain":1}')
     await visitor.connection.on_message('{"type":"no such thing"}')
-    for direction in legal:
+    for direction in visitor.state["legal"]:
         await tell(visitor, (direction, 3, 1))
     await tell(visitor, ("up", 9, 2))
     assert [(await visitor.receive()).get("reason") for _ in range(4)] == [
@@ -98,9 +102,7 @@ async def test_a_broken_chain_stays_broken(server: Server) -> None:
 
 async def test_a_chain_does_not_go_on_in_another_game(server: Server) -> None:
     """A chain does not continue in another game."""
-    visitor = Visitor(server)
-    legal = (await visitor.new())["legal"]
-    await tell(visitor, (legal[0], 1, 1))
+    visitor, _ = await began_a_chain(server)
     await answers(visitor, 1)
     await visitor.new()
     await tell(visitor, *((each, 1, 1) for each in visitor.state["legal"]))
@@ -138,12 +140,10 @@ async def test_a_hint_for_a_board_that_another_tab_has_changed_is_refused(
 
 async def test_undo_goes_with_a_chain(server: Server) -> None:
     """A move and its undo may be in one chain; a failed undo breaks it."""
-    visitor = Visitor(server)
-    legal = (await visitor.new())["legal"]
-    await tell(visitor, (legal[0], 1, 1))
+    visitor, moved = await began_a_chain(server)
     for number in (2, 3, 4):
         await visitor.connection.on_message(f'{{"type":"undo","number":{number},"chain":1}}')
-    assert await answers(visitor, 3) == [(legal[0], 1), (legal[0], 2), ("nothing", 1)]
+    assert await answers(visitor, 3) == [(moved, 1), (moved, 2), ("nothing", 1)]
 
 
 def test_a_hint_under_rules_that_a_player_refuses_fails_as_a_player_s() -> None:

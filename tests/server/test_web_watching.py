@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable
+from unittest.mock import Mock, patch
 
 import pytest
 from inside import Visitor, until
@@ -77,3 +79,24 @@ async def test_a_watcher_who_leaves_changes_nothing(server: Server) -> None:
     assert room.autoplayer == "random"
     player.leave()
     assert room.autoplayer is None
+
+
+async def test_an_outdated_notice_is_ignored(server: Server) -> None:
+    """A notice of an older revision than the game's does not read the store again."""
+    rooms, watcher = server.backend.rooms, Visitor(server)
+    room = rooms.open[(await watcher.new())["game"]]
+    there, store = rooms.games.load(room.game.id), rooms.games.store
+    for number in (1, 2):
+        there.move(number, there.session.game.legal_directions()[0])
+    store.changes.write([there.tracked.take_change()])
+
+    async def run(on_notice: Callable[[dict[str, int]], None]) -> None:
+        for revision in (2, 1):
+            on_notice({room.game.id: revision})
+
+    rooms.notices = Mock(run=run)
+    with patch.object(store.games, "change_since", wraps=store.games.change_since) as read:
+        rooms.start(rooms.follow_others())
+        assert (await watcher.receive())["version"] == 2
+        async with room.sync_lock:
+            assert read.call_count == 1
