@@ -256,13 +256,13 @@ def test_imported_functions_count_as_defined(tmp_path):
 
 
 def test_a_launcher_is_not_the_program(tmp_path):
-    """Of two accepted names, the file that defines the functions is graded; links are not read."""
+    """The file that defines the functions is graded; neither links nor lost files are read."""
     course = replace(TOY, files=("main.py", "app.py"))
     folder = _laid_out(tmp_path / "ann", {"main.py": "from app import *", "app.py": RIGHT})
     assert find_program(sorted(folder.iterdir()), course).name == "app.py"
     _laid_out(folder, {"main.py": "from lent import *", "app.py": ADD})
     (folder / "lent.py").symlink_to(_laid_out(tmp_path, {"secret.py": RIGHT}) / "secret.py")
-    paths = [folder / name for name in ("app.py", "main.py")]
+    paths = [folder / name for name in ("app.py", "main.py", "lost.py")]
     assert find_program(paths, course).name == "app.py"
 
 
