@@ -169,15 +169,9 @@ def test_a_guessed_encoding_is_reported():
 
 def test_checks_do_not_affect_each_other():
     """Module state, builtins, files and processes of one check do not reach another."""
-    state = Grading(
-        course="toy",
-        module="app",
-        files=("app.py",),
-        tasks=(
-            Task("1", "spoil", "Spoil.", 1, (Check("a", (Example("spoil()", 1),)),)),
-            Task("2", "look", "Look.", 1, (Check("b", (Example("look()", (0, False, True)),)),)),
-        ),
-    )
+    spoil = Task("1", "spoil", "Spoil.", 1, (Check("a", (Example("spoil()", 1),)),))
+    look = Task("2", "look", "Look.", 1, (Check("b", (Example("look()", (0, False, True)),)),))
+    state = Grading("toy", "app", (spoil, look), ("app.py",))
     assert grade_source(HOSTILE["programs"]["spoils"], state).lost == ()
 
 

@@ -93,11 +93,8 @@ def test_windows_paths_in_a_zip(tmp_path):
 
 def test_names_are_made_unique(tmp_path):
     """Two submissions with the same name are both graded."""
-    for part in ("a", "b"):
-        _laid_out(tmp_path / part, {"app.py": RIGHT})
-    found = collect(
-        [tmp_path / "a" / "app.py", tmp_path / "b" / "app.py"], TOY, tmp_path / "scratch"
-    )
+    paths = [_laid_out(tmp_path / part, {"app.py": RIGHT}) / "app.py" for part in "ab"]
+    found = collect(paths, TOY, tmp_path / "scratch")
     assert [submission.name for submission in found] == ["app", "app (2)"]
 
 
@@ -222,15 +219,13 @@ def test_a_folder_without_python_is_a_submission_with_a_problem(tmp_path):
     ann, bob = collect([folder], TOY, tmp_path / "scratch")
     reports = [grade(student, TOY, SandboxConfig()) for student in (ann, bob)]
     assert [report.earned for report in reports] == [0, 9]
-    problem = "there is no Python file (essay.docx): hand in app.py"
-    assert reports[0].problem == problem
+    assert reports[0].problem == "there is no Python file (essay.docx): hand in app.py"
 
 
 def test_links_in_a_folder_are_not_followed(tmp_path):
     """A submission cannot make the grader read the teacher's files."""
-    secret = tmp_path / "secret.py"
-    secret.write_text(RIGHT)
     folder = _laid_out(tmp_path / "class", {"ann/app.py": RIGHT, "bob/app.py": RIGHT})
+    secret = _laid_out(tmp_path, {"secret.py": RIGHT}) / "secret.py"
     (folder / "ann" / "other.py").symlink_to(secret)
     ann, _ = collect([folder], TOY, tmp_path / "scratch")
     assert [path.name for path in ann.files] == ["app.py"]
