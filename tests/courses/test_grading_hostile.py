@@ -98,7 +98,7 @@ def test_time_limits_grow_with_the_load(load, processors, factor, monkeypatch):
     ("source", "line", "message"),
     [
         ("def add(a, b)\n    return a + b\n", 1, "the line is: def add(a, b)"),
-        (f"{RIGHT}\ndef last(:\n    pass\n", 17, "the line is: def last(:"),
+        (f"{RIGHT}\ndef last(:\n    pass\n", 17, "invalid syntax; the line is: def last(:"),
         ("print 'hello'\n", 1, "--from-python2"),
         ("def add(a, b):\n\tif a:\n        return b\n", 3, "indent all lines with spaces only"),
         ("def add(a, b):\nreturn a\n", 2, "the line is: return a"),
@@ -144,7 +144,7 @@ ENCODINGS = {
     "Latin-1 without cookie": ("# caf\u00e9\n" + RIGHT).encode("latin-1"),
     "cp1252": (COMMENT + RIGHT).encode("cp1252"),
     "wrong cookie": ("# -*- coding: utf-8 -*-\n# caf\u00e9\n" + RIGHT).encode("latin-1"),
-    "unknown cookie": ("# -*- coding: klingon -*-\n" + RIGHT).encode(),
+    "cookie for bytes": ("# -*- coding: hex -*-\n" + RIGHT).encode(),
     "unknown cookie in line 2": ("#!python\n# coding: klingon\n" + RIGHT).encode(),
     "no last line end": RIGHT.rstrip().encode(),
     "form feed": RIGHT.replace("\ndef grow", "\n\f\ndef grow").encode(),
@@ -169,15 +169,9 @@ def test_a_guessed_encoding_is_reported():
 
 def test_checks_do_not_affect_each_other():
     """Module state, builtins, files and processes of one check do not reach another."""
-    state = Grading(
-        course="toy",
-        module="app",
-        files=("app.py",),
-        tasks=(
-            Task("1", "spoil", "Spoil.", 1, (Check("a", (Example("spoil()", 1),)),)),
-            Task("2", "look", "Look.", 1, (Check("b", (Example("look()", (0, False, True)),)),)),
-        ),
-    )
+    spoil = Task("1", "spoil", "Spoil.", 1, (Check("a", (Example("spoil()", 1),)),))
+    look = Task("2", "look", "Look.", 1, (Check("b", (Example("look()", (0, False, True)),)),))
+    state = Grading("toy", "app", (spoil, look), ("app.py",))
     assert grade_source(HOSTILE["programs"]["spoils"], state).lost == ()
 
 

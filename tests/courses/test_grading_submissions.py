@@ -93,11 +93,8 @@ def test_windows_paths_in_a_zip(tmp_path):
 
 def test_names_are_made_unique(tmp_path):
     """Two submissions with the same name are both graded."""
-    for part in ("a", "b"):
-        _laid_out(tmp_path / part, {"app.py": RIGHT})
-    found = collect(
-        [tmp_path / "a" / "app.py", tmp_path / "b" / "app.py"], TOY, tmp_path / "scratch"
-    )
+    paths = [_laid_out(tmp_path / part, {"app.py": RIGHT}) / "app.py" for part in "ab"]
+    found = collect(paths, TOY, tmp_path / "scratch")
     assert [submission.name for submission in found] == ["app", "app (2)"]
 
 
@@ -222,15 +219,13 @@ def test_a_folder_without_python_is_a_submission_with_a_problem(tmp_path):
     ann, bob = collect([folder], TOY, tmp_path / "scratch")
     reports = [grade(student, TOY, SandboxConfig()) for student in (ann, bob)]
     assert [report.earned for report in reports] == [0, 9]
-    problem = "there is no Python file (essay.docx): hand in app.py"
-    assert reports[0].problem == problem
+    assert reports[0].problem == "there is no Python file (essay.docx): hand in app.py"
 
 
 def test_links_in_a_folder_are_not_followed(tmp_path):
     """A submission cannot make the grader read the teacher's files."""
-    secret = tmp_path / "secret.py"
-    secret.write_text(RIGHT)
     folder = _laid_out(tmp_path / "class", {"ann/app.py": RIGHT, "bob/app.py": RIGHT})
+    secret = _laid_out(tmp_path, {"secret.py": RIGHT}) / "secret.py"
     (folder / "ann" / "other.py").symlink_to(secret)
     ann, _ = collect([folder], TOY, tmp_path / "scratch")
     assert [path.name for path in ann.files] == ["app.py"]
@@ -256,13 +251,13 @@ def test_imported_functions_count_as_defined(tmp_path):
 
 
 def test_a_launcher_is_not_the_program(tmp_path):
-    """Of two accepted names, the file that defines the functions is graded; links are not read."""
+    """The file that defines the functions is graded; neither links nor lost files are read."""
     course = replace(TOY, files=("main.py", "app.py"))
     folder = _laid_out(tmp_path / "ann", {"main.py": "from app import *", "app.py": RIGHT})
     assert find_program(sorted(folder.iterdir()), course).name == "app.py"
     _laid_out(folder, {"main.py": "from lent import *", "app.py": ADD})
     (folder / "lent.py").symlink_to(_laid_out(tmp_path, {"secret.py": RIGHT}) / "secret.py")
-    paths = [folder / name for name in ("app.py", "main.py")]
+    paths = [folder / name for name in ("app.py", "main.py", "lost.py")]
     assert find_program(paths, course).name == "app.py"
 
 

@@ -75,11 +75,11 @@ def test_the_simulated_user_can_read_and_act(program):
 
 
 def test_a_program_that_polls_for_clicks(program):
-    """A program without a main loop that draws and sleeps in its own loop works."""
+    """A program without a main loop works, and waits for clicks after 13 polls without news."""
     session = program(PROGRAMS["polling"])
     session.expect("canvas.itemcget(text, 'text')", "start")
     session.run("screen.click(screen.widgets('Canvas')[0], 10, 20)")
-    session.expect("canvas.itemcget(text, 'text')", "got 10 20")
+    session.expect("canvas.itemcget(text, 'text'), len(polls)", ("got 10 20", 13))
     session.expect("canvas.coords(text)", [60.0, 50.0])
     session.expect("screen.advance(10)", False)
     outcome = session.run("screen.click(screen.widgets('Canvas')[0], 95, 20)")

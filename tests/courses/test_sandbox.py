@@ -15,6 +15,7 @@ from subprocess import CompletedProcess
 from threading import Event, Thread
 
 import pytest
+from tests.processes import python
 from toys import RIGHT, TOY, failures, grade_source
 
 from py2048.core.errors import CourseError
@@ -136,6 +137,20 @@ def test_solutions_next_to_the_interpreter_are_hidden(tmp_path, monkeypatch):
 def test_a_submission_is_never_root(protection):
     """This holds under any protection, even if root runs the grader."""
     assert _answer(SANDBOXED["becomes root"], protection) == "0"
+
+
+@pytest.mark.parametrize(
+    ("ids", "first"), [("0 0 2000001", 1_000_000), ("0 0 2000000", 60_000), ("", 60_000)]
+)
+def test_submissions_of_root_have_users_on_every_machine(ids, first):
+    """Rootless containers map few user ids, and some kernels have no list of mapped ids."""
+    done = python(
+        "-c",
+        "import os, pathlib; from py2048.courses.grading.sandbox import USERS, next_user;"
+        f"os.geteuid = int; pathlib.Path.read_text = lambda *_, **__: {ids!r} or open('');"
+        f"print(next_user() - {first} in range(USERS))",
+    )
+    assert done.stdout == "True\n", done.stderr
 
 
 PYTHON = f"python{sys.version_info.major}.{sys.version_info.minor}"
