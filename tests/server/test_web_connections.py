@@ -261,7 +261,7 @@ async def test_frames_of_every_kind_count_for_their_address(flood: bytes) -> Non
         began, writers = time.monotonic(), []
         for name, frames in ((b"b", b""), (b"a", flood + frame(b"from a"))):
             reader, writer = await asyncio.open_connection(*address)
-            writer.write(UPGRADE + b"X-Address: " + name + b"\r\n\r\n")
+            writer.write(UPGRADE + b"x-address: " + name + b"\r\n\r\n")
             await reader.readuntil(b"\r\n\r\n")
             writers.append(writer)
             writer.write(frames)
