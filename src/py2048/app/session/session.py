@@ -583,7 +583,7 @@ class Session:
 
     @property
     def unsaved(self) -> str:
-        """Why a write failed or takes long, as one line, or "" if no write is late."""
+        """The reason why a write failed or is slow, as one line, or "" if there is none."""
         return "" if self._autosave is None else self._autosave.writer.unsaved
 
     @property
