@@ -55,7 +55,7 @@ async def play_out(player: Visitor) -> None:
 
 
 async def test_a_watcher_in_another_process_sees_each_move(two: Two) -> None:
-    """Watchers receive moves with motions, even after the player changes processes."""
+    """Watchers receive moves as events, even after the player changes processes."""
     one, other = two
     player, watcher = Visitor(one), Visitor(other)
     game = await watched(player, watcher)

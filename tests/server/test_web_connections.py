@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import random
 import socket as sockets
 import time
 import weakref
@@ -21,6 +22,7 @@ from starlette.types import ASGIApp, Receive, Send
 from uvicorn import Config
 from uvicorn.server import ServerState
 from web_server import Browser, WebServer, serving
+from websockets.utils import apply_mask
 
 from py2048.cli import main
 from py2048.server import commands
@@ -185,13 +187,27 @@ def frame(data: bytes, head: int = 0x81, size: int | None = None) -> bytes:
 
 @asynccontextmanager
 async def talking(
-    meter: TokenBuckets, *, answers: bool = True, slow_s: float = 0.0
+    meter: TokenBuckets,
+    *,
+    answers: bool = True,
+    slow_s: float = 0.0,
+    takes: Callable[[str], bool] = lambda _: False,
 ) -> AsyncIterator[tuple[tuple[str, int], asyncio.Queue[str | None]]]:
-    """Serve WebSockets that name their address in a header; yield the received messages."""
+    """Serve WebSockets that name their address in a header; yield the received messages.
+
+    Messages for which `takes` is true are received at once.
+    """
     heard: asyncio.Queue[str | None] = asyncio.Queue()
 
+    def take(text: bytes) -> bool:
+        if is_taken := takes(text.decode(errors="replace")):
+            heard.put_nowait(text.decode())
+        return is_taken
+
     async def app(scope: Any, receive: Receive, send: Send) -> None:
-        scope["extensions"][SOCKET].count_for(Headers(scope=scope).get("x-address", ""))
+        socket = scope["extensions"][SOCKET]
+        socket.count_for(Headers(scope=scope).get("x-address", ""))
+        socket.take_now = take
         heard.put_nowait("")
         await asyncio.sleep(slow_s)
         if answers:
@@ -232,6 +248,35 @@ async def test_bad_frames_end_a_connection_and_are_no_fault_of_the_server(
             await asyncio.wait_for(reader.read(), 60)  # until the end
         writer.close()
     assert not [each for each in caplog.records if each.levelname == "ERROR" and is_our_fault(each)]
+
+
+@pytest.mark.parametrize("seed", range(5))
+async def test_messages_keep_their_order_however_their_bytes_arrive(seed: int) -> None:
+    """Messages are received in order, if frames are split, joined, long or fragmented as well."""
+    texts, rng = [str(number) for number in range(60)], random.Random(seed)
+    frames = [frame(each.encode()) for each in texts]
+    texts[20], texts[30], texts[40] = "whole", "x" * 300, "fragments"
+    frames[40] = frame(b"frag", 0x01) + frame(b"", 0x89) + frame(b"ments", 0x80)
+    frames[30] = b"\x81\xfe\x01\x2c" + bytes(4) + b"x" * 300
+    mask = b"\x81\x83\0\0"  # after its head, this frame looks like a whole frame
+    frames[20:21] = b"\x81\x85", mask + apply_mask(b"whole", mask)
+    left = set(rng.sample(texts, 30))
+    takes = lambda text: text not in left  # noqa: E731
+    async with talking(TokenBuckets(1e6, 1e6), takes=takes) as (address, heard):
+        reader, writer = await asyncio.open_connection(*address)
+        writer.write(UPGRADE + b"\r\n")
+        await reader.readuntil(b"\r\n\r\n")
+        assert [await heard.get() for _ in range(2)] == ["", None]  # the connection
+        data = b"".join(frames)
+        longest = seed and 4**seed  # with seed 0, each frame is sent alone
+        while data:
+            size = rng.randint(1, longest) if longest else len(frames.pop(0))
+            writer.write(data[:size])
+            data = data[size:]
+            await asyncio.sleep(0.002)
+        async with asyncio.timeout(60):
+            assert [await heard.get() for _ in texts] == texts
+        writer.close()
 
 
 async def test_only_its_client_hears_of_a_bad_handshake(caplog: pytest.LogCaptureFixture) -> None:

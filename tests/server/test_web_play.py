@@ -8,11 +8,12 @@ import pytest
 from inside import Visitor
 from web_server import Browser
 
+from py2048.core.board import Board
 from py2048.server.app import Server
 
 
 async def test_a_guest_plays_at_once(browser: Browser) -> None:
-    """A new guest gets a board with two tiles, and each move sends motions and a new tile."""
+    """A new guest gets a board with two tiles, and each move sends its new tile and the board."""
     async with browser.socket() as socket:
         assert socket.hello["me"]["is_guest"]
         state = await socket.new()
@@ -22,11 +23,8 @@ async def test_a_guest_plays_at_once(browser: Browser) -> None:
         assert events["version"] == 1
         (moved,) = events["events"]
         assert moved["kind"] == "moved"
-        row, column = moved["spawn"]["cell"]
-        assert events["board"][row][column] == moved["spawn"]["tile"]
-        assert {tuple(each["source"]) for each in moved["motions"]} == {
-            (r, c) for r, cells in enumerate(state["board"]) for c, tile in enumerate(cells) if tile
-        }
+        slid, spawn = Board(state["board"]).slide(moved["direction"]).board, moved["spawn"]
+        assert slid.with_tile(spawn["cell"], spawn["tile"]) == Board(events["board"])
 
 
 @pytest.mark.parametrize("kind", ["undo", "redo", "hint", "autoplay"])

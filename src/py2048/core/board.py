@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, reduce
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -301,11 +300,8 @@ class Board:
 
     def legal_directions(self) -> tuple[Direction, ...]:
         """Return the directions that change the board, in the order of `Direction`."""
-        along = across = 0
-        for line in self._rows:
-            along |= _mobility(line)
-        for line in zip(*self._rows):  # noqa: B905 - same length
-            across |= _mobility(line)
+        along = reduce(operator.or_, map(_mobility, self._rows))
+        across = reduce(operator.or_, map(_mobility, zip(*self._rows)))  # noqa: B905 - same length
         return _DIRECTIONS_BY_BITS[across | along << 2]
 
     def can_move(self) -> bool:
@@ -368,8 +364,7 @@ class Board:
         return Board, (self._rows,)
 
 
-@dataclass(frozen=True, slots=True)
-class Slide:
+class Slide(NamedTuple):
     """The result of a slide.
 
     Attributes:

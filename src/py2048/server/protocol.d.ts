@@ -250,7 +250,6 @@ declare namespace Protocol {
     kind: "moved";
     direction: "up" | "down" | "left" | "right";
     points: number;
-    motions: TileMotion[];
     spawn: NewTile | null;
     redone: boolean;
   }
@@ -518,7 +517,6 @@ declare namespace Protocol {
     kind: "undone";
     direction: "up" | "down" | "left" | "right";
     points: number;
-    motions: TileMotion[];
     spawn: NewTile | null;
   }
 

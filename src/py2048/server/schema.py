@@ -439,11 +439,10 @@ class GameEvent(Reply, tag_field="kind"):
 
 
 class TurnEvent(GameEvent):
-    """An event that moves tiles."""
+    """An event that moves tiles. A page computes the motions from the board before the move."""
 
     direction: Heading
     points: int
-    motions: list[TileMotion]
     spawn: NewTile | None
 
 
@@ -454,7 +453,7 @@ class MovedEvent(TurnEvent, tag="moved"):
 
 
 class UndoneEvent(TurnEvent, tag="undone"):
-    """A turn was undone. `motions` moves the tiles back, and the tile `spawn` disappears."""
+    """A turn was undone: the tile `spawn` disappears, and the other tiles slide back."""
 
 
 class NothingMovedEvent(GameEvent, tag="nothing_moved"):

@@ -118,8 +118,7 @@ async def test_slides_and_their_undo_end_on_the_servers_board(guest, merging):
                      const count = document.querySelectorAll(".tile").length;
                      stage.finish();
                      const after = [stage.board, document.querySelectorAll(".tile").length];
-                     const home = event.motions.map(m => ({ source: m.target, target: m.source }));
-                     stage.unmove({ motions: home }, before);
+                     stage.unmove(event, before);
                      stage.finish();
                      return [count, after, stage.board];
                    }""",

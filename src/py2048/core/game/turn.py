@@ -12,7 +12,6 @@ points is written as a lower-case direction letter.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
 from typing import NamedTuple
@@ -39,8 +38,7 @@ counters from `rng.START`. Most draw functions ignore the board.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Spawn:
+class Spawn(NamedTuple):
     """A tile that appeared.
 
     Attributes:
@@ -52,8 +50,7 @@ class Spawn:
     cell: Cell
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(NamedTuple):
     """A slide, and the tile that appeared afterwards.
 
     Attributes:

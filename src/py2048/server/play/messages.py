@@ -164,15 +164,11 @@ def event_info(event: Event) -> schema.PlayedEvent | None:
     """Return an event in the form that pages receive, or None if pages do not show it."""
     match event:
         case Moved(turn=turn):
-            return schema.MovedEvent(
-                _name(turn.direction), event.points, motions_info(turn.slide.motions),
-                _tile(turn.spawn), event.redone,
-            )  # fmt: skip
+            spawn = _tile(turn.spawn)
+            return schema.MovedEvent(_name(turn.direction), event.points, spawn, event.redone)
         case Undone(turn=turn):
-            return schema.UndoneEvent(
-                _name(turn.direction), turn.slide.points, motions_info(event.backward_motions),
-                _tile(turn.spawn),
-            )  # fmt: skip
+            spawn = _tile(turn.spawn)
+            return schema.UndoneEvent(_name(turn.direction), turn.slide.points, spawn)
         case IllegalMove():
             return schema.NothingMovedEvent(_name(event.direction), event.penalty)
         case Won():

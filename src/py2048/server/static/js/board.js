@@ -123,15 +123,15 @@ export class BoardView {
     this.#settle(board);
   }
 
-  /** Undo a move: the new tile disappears and the others slide back. */
+  /** Undo a move, given its motions: the new tile disappears and the others slide back. */
   unmove({ motions }, board) {
     this.finish();
     this.#cells.show(board);
     this.#layer.replaceChildren();
     this.#tiles.clear();
     for (const { source, target } of motions) {
-      const value = board[target[0]][target[1]];
-      this.#travel(this.#put(target, value), source, target, SLIDE);
+      const value = board[source[0]][source[1]];
+      this.#travel(this.#put(source, value), target, source, SLIDE);
     }
     this.#settle(board);
   }

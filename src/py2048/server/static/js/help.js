@@ -5,6 +5,7 @@ import { Computer, showHint, wordOn } from "./computer.js";
 import { $, pause, press, put } from "./elements.js";
 import { keepPage } from "./install.js";
 import { _ } from "./language.js";
+import { movesTiles } from "./scene.js";
 import { read, write } from "./storage.js";
 import { presetOf } from "./view.js";
 import { hintOf } from "./words.js";
@@ -159,7 +160,7 @@ export class Help {
    */
   comment(events) {
     showHint(null);
-    const turns = events.filter(({ motions }) => motions);
+    const turns = events.filter(movesTiles);
     if (!turns.length) return;
     const word = this.#hint && turns[0].kind === "moved" ? wordOn(turns[0].direction, this.#hint) : "";
     this.#hint = null;

@@ -121,12 +121,10 @@ export class OfflineGame {
     this.help();
     const turn = record.undo();
     const before = record.position(record.end);
-    const { slid } = playTurn(parseRules(game.rules.text), before, turn);
-    const motions = slid.motions.map(({ source, target }) => ({ source: target, target: source }));
     this.#moveTo(before);
     kept.saveHead(this.#kept);
     this.#tell();
-    return { ...game, events: [{ kind: "undone", direction: turn.direction, motions }] };
+    return { ...game, events: [{ kind: "undone", ...turn }] };
   }
 
   /** Redo the last undone move; null if there is none. */

@@ -117,7 +117,7 @@ class Replay {
     const { board, score } = await this.turns.position(from - 1);
     if (this.index !== from) return;
     this.#wanted = --this.index;
-    if (turn.motions) this.view.unmove({ motions: turn.motions.map(turned) }, board);
+    if (turn.motions) this.view.unmove(turn, board);
     else this.view.show(board);
     this.#write(board, score);
     this.speech.say(_("Back at move {ply}. Score {score}.", { ply: grouped(this.index), score: grouped(score) }));
@@ -161,8 +161,6 @@ class Replay {
     this.placed(this.index);
   }
 }
-
-const turned = ({ source, target, merged }) => ({ source: target, target: source, merged });
 
 const { game } = $("game").dataset;
 const { turns, review } = game ? { turns: turnsOf(game), review: reviewOf(game) } : (await import("./alone.js")).opened();

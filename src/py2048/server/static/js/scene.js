@@ -69,9 +69,8 @@ export class Scene {
    */
   retract(game) {
     if (!this.#ahead) return;
-    const motions = this.#ahead.motions.map(({ source, target }) => ({ source: target, target: source }));
+    this.view.unmove(this.#ahead, game.board);
     this.#ahead = null;
-    this.view.unmove({ motions }, game.board);
     this.#write(game);
   }
 
@@ -88,14 +87,15 @@ export class Scene {
     const largestBefore = this.#largest;
     this.#ahead = null;
     this.#largest = Math.max(largestBefore, largest(board));
-    const turns = events.filter((each) => each.motions);
-    const isAhead = ahead && follows && turns.length === 1 && leadsTo(ahead, turns[0], board);
-    if (isAhead) this.view.add(turns[0].spawn, board);
+    const turns = events.filter(movesTiles);
+    const turn = follows && turns.length === 1 ? withMotions(turns[0], before.board, board, game.rules) : null;
+    const isAhead = ahead && turn && leadsTo(ahead, turn, board);
+    if (isAhead) this.view.add(turn.spawn, board);
     else if (ahead) this.view.correct(board);
-    else if (follows && turns.length === 1) this.#move(turns[0], board);
+    else if (turn) this.view[turn.kind === "undone" ? "unmove" : "move"](turn, board);
     else if (turns.length || !follows) this.view.correct(board);
-    const last = events.findLast((each) => each.direction);
-    if (last) this.speech.say(spokenTurn(last, game.score, follows && turns.length === 1 ? before.board : null));
+    const last = turn ?? events.findLast((each) => each.direction);
+    if (last) this.speech.say(spokenTurn(last, game.score, turn && before.board));
     for (const event of events) this.#tell(event, isAhead && ahead.hasRisen);
     this.#hasLeaned = false;
     const isNew = turns.length && this.#largest > largestBefore && this.#largest >= MIN_SHINING_TILE;
@@ -115,13 +115,8 @@ export class Scene {
     return $("status").textContent;
   }
 
-  #move(event, board) {
-    if (event.kind === "undone") this.view.unmove(event, board);
-    else this.view.move(event, board);
-  }
-
   #tell(event, hasRisen) {
-    if ((event.motions || event.points) && !hasRisen) rise(event.kind === "undone" ? 0 : event.points);
+    if ((movesTiles(event) || event.points) && !hasRisen) rise(event.kind === "undone" ? 0 : event.points);
     if (event.say) this.speech.announce(event.say);
     if (event.kind === "nothing_moved" && !this.#hasLeaned) this.view.lean(event.direction);
     this.note(event.kind === "nothing_moved" ? _("Nothing moves that way.") : "");
@@ -134,6 +129,15 @@ export class Scene {
     if ($("largest")) put("largest", grouped(largest(game.board)));
     if (game.secret) reveal(game.secret);
   }
+}
+
+/** Whether an event plays or undoes a turn that moved tiles. */
+export const movesTiles = ({ kind }) => kind === "moved" || kind === "undone";
+
+// An event with the motions of its slide, which starts from the board before a turn, or after its undo.
+function withMotions(event, before, after, rules) {
+  const { merging } = parseRules(rules.text);
+  return { ...event, motions: slide(event.kind === "undone" ? after : before, event.direction, merging).motions };
 }
 
 // Whether the slide on the screen plus the new tile is the board after a turn.
