@@ -84,7 +84,7 @@ def _app(settings: ServerSettings) -> ASGIApp:
     app = Server(settings).asgi()
     gc.collect()
     gc.freeze()
-    gc.set_threshold(50_000, 20, 10)
+    gc.set_threshold(10_000, 100, 10)
     return app
 
 
