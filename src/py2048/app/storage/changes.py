@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from operator import attrgetter
 
 import sqlalchemy as sa
@@ -89,8 +88,7 @@ def _write(connection: Connection, changes: Sequence[GameChange]) -> bool:
     if on_sqlite:
         advanced = connection.exec_driver_sql(_ADVANCE, rows)
     else:
-        named = [dict(zip(_ADVANCED, row, strict=True)) for row in rows]
-        advanced = connection.execute(_ADVANCE_ALL, {"rows": json.dumps(named)})
+        advanced = connection.execute(_ADVANCE_ALL, {"rows": _encode(_ADVANCED, rows)})
     if advanced.rowcount != len(changes):
         return False
     turns = [(change.id, *turn) for change in changes for turn in change.turns]
@@ -99,8 +97,8 @@ def _write(connection: Connection, changes: Sequence[GameChange]) -> bool:
     elif turns:
         # PostgreSQL rejects a statement that writes a row twice, so only the last turn of each ply
         # is kept.
-        unique = {row[:2]: dict(zip(_ADDED, row, strict=True)) for row in turns}
-        connection.execute(_ADD_ALL, {"rows": json.dumps(list(unique.values()))})
+        unique = {row[:2]: row for row in turns}
+        connection.execute(_ADD_ALL, {"rows": _encode(_ADDED, unique.values())})
     for change in changes:
         for reached in change.reached:
             query = sa.select(games.c.owner, games.c.rules).where(games.c.id == change.id)
@@ -113,6 +111,12 @@ def _write(connection: Connection, changes: Sequence[GameChange]) -> bool:
         retract_records(connection, undone)
         connection.execute(sa.delete(reviews).where(reviews.c.game_id.in_(undone)))
     return True
+
+
+def _encode(names: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    from msgspec.json import encode  # three times as fast as `json`, but slow to import
+
+    return encode([dict(zip(names, row, strict=True)) for row in rows]).decode()
 
 
 def _extra_text(change: GameChange) -> str:
