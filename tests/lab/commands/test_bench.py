@@ -17,7 +17,7 @@ from py2048.core.rules import get_rules
 from py2048.engine import jit
 from py2048.engine.batch import behaviour_signature
 from py2048.engine.jit.progress import ready_only
-from py2048.lab.commands.bench import warmup_tasks
+from py2048.lab.commands.bench import processor, warmup_tasks
 from py2048.lab.training.trainer import Trainer, TrainingConfig
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -80,6 +80,14 @@ def test_c_environments_do_the_same(tmp_path):
         envs.step((chance.random((500, 4)) * legal).argmax(axis=1))
         total, ends = total + envs.rewards.sum(), ends + int(envs.ends.sum())
     assert total / ends == pytest.approx(1095 * 1.04, rel=0.05)  # games in progress count too
+
+
+def test_a_measurement_says_whether_kernels_were_compiled(monkeypatch):
+    """Without a compiler, figures are those of plain Python, so every benchmark says it."""
+    monkeypatch.setattr(jit, "IS_PLAIN", False)
+    compiled = processor()
+    monkeypatch.setattr(jit, "IS_PLAIN", True)
+    assert processor() == f"{compiled}, kernels not compiled"
 
 
 def test_command_measures_and_prints_json(cli):

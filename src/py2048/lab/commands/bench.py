@@ -147,11 +147,14 @@ def instruction_set() -> str:
 
 
 def processor() -> str:
-    """Return the CPU's model name."""
+    """Return the CPU's model name, and whether kernels run as plain Python, which is far slower."""
+    from py2048.engine.jit import IS_PLAIN
+
     path = Path("/proc/cpuinfo")
     text = path.read_text() if path.exists() else ""
     found = re.search(r"^model name\s*: (.*)", text, re.MULTILINE)
-    return found[1] if found else platform.processor() or platform.machine()
+    name = found[1] if found else platform.processor() or platform.machine()
+    return f"{name}, kernels not compiled" if IS_PLAIN else name
 
 
 def load() -> str:

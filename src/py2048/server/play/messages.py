@@ -14,7 +14,7 @@ from py2048.app.storage.values import OpenGame
 from py2048.core.board import Board, Motion
 from py2048.core.direction import Direction
 from py2048.core.errors import StorageError
-from py2048.core.game import Outcome, Spawn, Turn
+from py2048.core.game import Outcome, Turn
 from py2048.core.language import N_, _, language
 from py2048.core.rules import Rules, preset_of
 from py2048.presentation import hints
@@ -164,11 +164,9 @@ def event_info(event: Event) -> schema.PlayedEvent | None:
     """Return an event in the form that pages receive, or None if pages do not show it."""
     match event:
         case Moved(turn=turn):
-            spawn = _tile(turn.spawn)
-            return schema.MovedEvent(_name(turn.direction), event.points, spawn, event.redone)
+            return schema.MovedEvent(_name(turn.direction), event.points, _tile(turn), event.redone)
         case Undone(turn=turn):
-            spawn = _tile(turn.spawn)
-            return schema.UndoneEvent(_name(turn.direction), turn.slide.points, spawn)
+            return schema.UndoneEvent(_name(turn.direction), turn.slide.points, _tile(turn))
         case IllegalMove():
             return schema.NothingMovedEvent(_name(event.direction), event.penalty)
         case Won():
@@ -184,7 +182,7 @@ def turn_info(turn: Turn, score: int, points: int, board: Board) -> schema.TurnI
     """Return a turn of a record, with the board and the score after the turn."""
     return schema.TurnInfo(
         str(turn.direction), motions_info(turn.slide.motions) if turn.legal else [],
-        _tile(turn.spawn), board.rows, "moved" if turn.legal else "nothing_moved", points, score,
+        _tile(turn), board.rows, "moved" if turn.legal else "nothing_moved", points, score,
     )  # fmt: skip
 
 
@@ -197,8 +195,7 @@ def line_info(turns: Iterable[Turn], fear: int | None) -> schema.LineInfo:
     """
     played = [
         schema.PlayedTurn(
-            str(turn.direction), motions_info(turn.slide.motions), _tile(turn.spawn),
-            turn.board.rows,
+            str(turn.direction), motions_info(turn.slide.motions), _tile(turn), turn.board.rows
         )
         for turn in turns
     ]  # fmt: skip
@@ -221,8 +218,8 @@ def motions_info(motions: Iterable[Motion]) -> list[schema.TileMotion]:
     return [schema.TileMotion(*motion) for motion in motions]
 
 
-def _tile(spawn: Spawn | None) -> schema.NewTile | None:
-    return None if spawn is None else schema.NewTile(spawn.tile, spawn.cell)
+def _tile(turn: Turn) -> schema.NewTile | None:
+    return schema.NewTile(*turn.spawn) if turn.spawn else None
 
 
 # Rules and rows of lists
