@@ -12,7 +12,6 @@ from collections.abc import Callable
 from typing import Any
 
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
-from websockets.utils import apply_mask
 
 from py2048.server.http.connections import SOCKET, Connections
 from py2048.server.http.limits import TokenBuckets
@@ -96,10 +95,9 @@ class SocketConnection(WebSocketsSansIOProtocol):
             chunk = bytes(self._unread[: size or _CHUNK])
             del self._unread[: size or _CHUNK]
             self._has_simple_frames = self._has_simple_frames and size > 0
-            if self._has_simple_frames and chunk[0] == _TEXT and self.queue.empty():
-                text = apply_mask(chunk[_HEAD:], chunk[2:_HEAD])
-                if self.take_now(text):
-                    continue
+            is_text = self._has_simple_frames and chunk[0] == _TEXT
+            if is_text and self.queue.empty() and self.take_now(_unmasked(chunk)):
+                continue
             self._frames = 0
             super().data_received(chunk)
             if self._frames > 1:
@@ -150,6 +148,12 @@ class SocketConnection(WebSocketsSansIOProtocol):
     def drop(self) -> None:
         """Abort the connection without sending a close frame."""
         self.transport.abort()
+
+
+def _unmasked(frame: bytes) -> bytes:
+    size = len(frame) - _HEAD
+    mask = (frame[2:_HEAD] * (size // 4 + 1))[:size]
+    return (int.from_bytes(frame[_HEAD:]) ^ int.from_bytes(mask)).to_bytes(size)
 
 
 def _frame_size(data: bytearray) -> int:
