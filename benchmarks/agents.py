@@ -60,7 +60,8 @@ def row(agent: str, track: str, judge: Judge, jobs: int | None, into: Path) -> s
     results = protocol.verified(folder)
     (found,), (summary,) = judged(results, judge), summaries(results)
     cells = summary.games, plus_minus(summary.score), plus_minus(found.score), percent(found.saved)
-    rest = plus_minus(found.per_game), percent(found.best_moves.share)
+    loss = found.per_game if judge.is_exact else found.per_move
+    rest = plus_minus(loss), percent(found.best_moves.share)
     cost = number(protocol.costs_of(results)["ms"])
     return f"| `{agent}` | {' | '.join(map(str, (*cells, *rest, cost)))} |"
 
@@ -77,7 +78,7 @@ def main() -> None:
     for track in wish.tracks:
         rules = protocol.AgentSubmission("any", track, {}, "", "").tournament().rules
         judge = judge_of(rules, wish.solution if track.startswith("3x3") else None)
-        loss = "regret a game" if judge.is_exact else f"loss by judge {judge.name}"
+        loss = "regret a game" if judge.is_exact else f"loss a move by judge {judge.name}"
         print(f"\n{track}: `{rules}`, on {processor()}, mean ± standard error\n")
         print(f"| agent | {' | '.join(COLUMNS).format(loss)} |\n|---{len(COLUMNS) * '|--:'}|")
         for agent in wish.agents:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from statistics import stdev
 
 import pytest
@@ -102,6 +103,19 @@ def test_games_without_records_have_none():
         next(judged(results, judge()))
 
 
+def test_a_loss_per_move_has_the_error_of_a_ratio():
+    """The standard error of the loss per move agrees with the jackknife over the games."""
+    results = compare_players(Tournament(("corner",), get_rules(RULES), 60, recorded=True), jobs=1)
+    (found,) = judged(results, judge())
+    records = [Record.from_json(played.record) for played in results.of("corner").values()]
+    lost = [losses_and_luck(record, judge())[0] for record in records]
+    total, moves = sum(map(sum, lost)), sum(map(len, lost))
+    without = [(total - sum(game)) / (moves - len(game)) for game in lost]
+    assert found.per_move.mean == pytest.approx(total / moves)
+    jackknife = stdev(without) * (len(lost) - 1) / len(lost) ** 0.5
+    assert found.per_move.error == pytest.approx(jackknife, rel=0.1)
+
+
 def test_the_command_tells_regret(cli, tmp_path, monkeypatch):
     """`evaluate --regret` reports policies too, as table and JSON, on large boards from a file."""
     words = ["evaluate", "corner", "perfect", "--rules", RULES, "--games", "5", "--quiet", "-j1"]
@@ -118,7 +132,7 @@ def test_the_command_tells_regret(cli, tmp_path, monkeypatch):
     assert corner["per_game"]["mean"] > 1
     assert corner["best_moves"]["share"] < perfect["best_moves"]["share"] == 1
     out = cli("evaluate", "corner", "--rules", "3x3", "--regret", "--quiet", "-n5")
-    assert "loss by judge expectimax:depth=2" in out
+    assert re.search(r"loss by judge expectimax:depth=2 +a move +95 % interval +best moves", out)
     file = tmp_path / "3x3.solution"
     solve("3x3", "tile=8", save=file)
     words = ["evaluate", "corner", "--rules", "3x3", "--solution", str(file), "--quiet"]

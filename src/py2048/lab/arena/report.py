@@ -92,12 +92,13 @@ def _pairs(pairs: Sequence[Comparison]) -> Table:
 
 
 def _losses(judged: Sequence[JudgedPlay]) -> Table:
-    what = "regret" if judged[0].is_exact else f"loss by judge {judged[0].judge}"
+    is_exact = judged[0].is_exact
+    what = ("regret", "a game") if is_exact else (f"loss by judge {judged[0].judge}", "a move")
     rows = []
-    for each in judged:
-        rest = number(each.per_move.mean), percent(each.best_moves.share)
-        rows.append((each.player, *_with_interval(each.per_game), *rest))
-    return [(what, "a game", "95 % interval", "a move", "best moves"), *rows]
+    for each in judged:  # the errors of a judge add up over a game
+        loss = _with_interval(each.per_game if is_exact else each.per_move)
+        rows.append((each.player, *loss, percent(each.best_moves.share)))
+    return [(*what, "95 % interval", "best moves"), *rows]
 
 
 def _luck(judged: Sequence[JudgedPlay]) -> Table:

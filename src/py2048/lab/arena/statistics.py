@@ -229,8 +229,8 @@ class JudgedPlay:
         judge: Name of the judge. With an exact judge, losses are called regret.
         is_exact: Whether the judge is exact.
         per_game: Loss per game.
-        per_move: Loss per move. The interval treats moves as independent, although moves of the
-            same game are not.
+        per_move: Loss per move. The error is that of a ratio of two means over the games, because
+            moves of the same game are not independent.
         best_moves: Fraction of moves that were the best move.
         luck: Luck per game.
         hidden: Highest mean luck that passes as chance. A player that predicts tiles could gain
@@ -323,13 +323,21 @@ def judged(results: Results, judge: Judge) -> Iterator[JudgedPlay]:
             judge=judge.name,
             is_exact=judge.is_exact,
             per_game=estimate([sum(game) for game in losses]),
-            per_move=estimate(moves),
+            per_move=_per_move(losses),
             best_moves=rate(moves.count(0.0), len(moves)),
             luck=estimate(totals),
             hidden=MAX_LUCK_ERRORS * error,
             score=fair,
             saved=1 - (fair.error / raw.error) ** 2 if raw.error else 0.0,
         )
+
+
+def _per_move(losses: Sequence[Sequence[float]]) -> Estimate:
+    moves = sum(map(len, losses))
+    mean = sum(map(sum, losses)) / moves
+    rest, games = estimate([sum(game) - mean * len(game) for game in losses]), len(losses)
+    error, low, high = (games / moves * each for each in (rest.error, rest.low, rest.high))
+    return Estimate(mean, error, mean + low, mean + high)
 
 
 def without_luck(scores: Sequence[float], luck: Sequence[float]) -> Estimate:
