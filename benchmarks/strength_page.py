@@ -55,12 +55,15 @@ def page_with_tables(page: str) -> str:
 
 
 def rows() -> list[tuple[Data, PlayerSummary]]:
-    """Return all results with their summaries, in the order of strength.toml."""
+    """Return the results with their summaries, in the order of strength.toml.
+
+    Results of earlier weights are left out.
+    """
     found = []
     for row in SETTINGS["row"]:
         path = RESULTS / f"{row['name']}.json"
-        if path.exists():
-            data = json.loads(path.read_text(encoding="utf-8"))
+        data = json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+        if data and data["weights"] in ("", weights_of(Rules.parse(data["rules"]))):
             found.append((data, summary(data["player"], list(games_of(data)))))
     return found
 
@@ -85,20 +88,12 @@ def _rules(data: Data) -> str:
     return Rules.parse(data["rules"]).name
 
 
-def _earlier(data: Data) -> str:
-    """Return a remark for results measured with earlier weights, or an empty string."""
-    known = "", weights_of(Rules.parse(data["rules"]))
-    return "" if data["weights"] in known else ", earlier weights"
-
-
 # --- tables --------------------------------------------------------------------------------------
 
 
 def classic_table() -> str:
     """Return the table of our players under the classic rules, fastest first."""
-    found = [
-        (data, each) for data, each in rows() if _rules(data) == "classic" and not _earlier(data)
-    ]
+    found = [(data, each) for data, each in rows() if _rules(data) == "classic"]
     found.sort(key=lambda pair: -pair[1].moves_per_second)
     head = ["player", "ms a move", "games", "mean score", *map(str, TILES)]
     return table(head, [[*_row(data, each), *_reached(each)] for data, each in found])
@@ -189,7 +184,7 @@ BLOCKS = {
 def _row(data: Data, each: PlayerSummary) -> list[str]:
     wanted = "" if each.games >= data["wanted"] else f" of {data['wanted']:,}"
     games, ms = f"{each.games:,}{wanted}", f"{1000 / each.moves_per_second:.3g}"
-    return [f"`{each.player}`{_earlier(data)}", ms, games, plus_minus(each.score)]
+    return [f"`{each.player}`", ms, games, plus_minus(each.score)]
 
 
 def _reached(each: PlayerSummary) -> list[str]:
