@@ -261,8 +261,8 @@ async def test_messages_keep_their_order_however_their_bytes_arrive(seed: int) -
     mask = b"\x81\x83\0\0"  # after its head, this frame looks like a whole frame
     frames[20:21] = b"\x81\x85", mask + apply_mask(b"whole", mask)
     left = set(rng.sample(texts, 30))
-    takes = lambda text: text not in left  # noqa: E731
-    async with talking(TokenBuckets(1e6, 1e6), takes=takes) as (address, heard):
+    meter = TokenBuckets(1e6, 1e6)
+    async with talking(meter, takes=lambda text: text not in left) as (address, heard):
         reader, writer = await asyncio.open_connection(*address)
         writer.write(UPGRADE + b"\r\n")
         await reader.readuntil(b"\r\n\r\n")
@@ -276,6 +276,20 @@ async def test_messages_keep_their_order_however_their_bytes_arrive(seed: int) -
             await asyncio.sleep(0.002)
         async with asyncio.timeout(60):
             assert [await heard.get() for _ in texts] == texts
+        writer.close()
+
+
+async def test_a_long_message_costs_a_token_per_512_bytes() -> None:
+    """Even if each of its bytes could be the length of a short frame."""
+    mask, size = b"\x80" * 4, 50_000
+    head = b"\x81\xfe" + size.to_bytes(2) + mask
+    async with talking(TokenBuckets(0.001, 150)) as (address, heard):
+        reader, writer = await asyncio.open_connection(*address)
+        writer.write(UPGRADE + b"\r\n")
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(head + apply_mask(b"x" * size, mask))
+        async with asyncio.timeout(30):
+            assert [len(await heard.get() or "") for _ in range(3)] == [0, 0, size]
         writer.close()
 
 

@@ -13,7 +13,7 @@ from py2048.server.app import Server
 
 
 async def test_a_guest_plays_at_once(browser: Browser) -> None:
-    """A new guest gets a board with two tiles, and each move sends its new tile and the board."""
+    """A new guest gets a board with two tiles; a move returns its new tile and the new board."""
     async with browser.socket() as socket:
         assert socket.hello["me"]["is_guest"]
         state = await socket.new()

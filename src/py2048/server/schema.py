@@ -439,7 +439,7 @@ class GameEvent(Reply, tag_field="kind"):
 
 
 class TurnEvent(GameEvent):
-    """An event that moves tiles. A page computes the motions from the board before the move."""
+    """An event that moves tiles. Pages slide the board themselves to find the motions."""
 
     direction: Heading
     points: int

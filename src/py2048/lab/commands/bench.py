@@ -147,7 +147,7 @@ def instruction_set() -> str:
 
 
 def processor() -> str:
-    """Return the CPU's model name, and whether kernels run as plain Python, which is far slower."""
+    """Return the CPU's model name, with a remark if kernels are not compiled."""
     from py2048.engine.jit import IS_PLAIN
 
     path = Path("/proc/cpuinfo")

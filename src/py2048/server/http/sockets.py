@@ -91,11 +91,11 @@ class SocketConnection(WebSocketsSansIOProtocol):
                 pause_s = random.uniform(1, 2) * max(wait_s, _MIN_PAUSE_S)
                 self._timer = self.loop.call_later(pause_s, self._parse)
                 return
-            size = _frame_size(self._unread)
+            size = _frame_size(self._unread) if self._has_simple_frames else 0
+            self._has_simple_frames = size > 0
             chunk = bytes(self._unread[: size or _CHUNK])
             del self._unread[: size or _CHUNK]
-            self._has_simple_frames = self._has_simple_frames and size > 0
-            is_text = self._has_simple_frames and chunk[0] == _TEXT
+            is_text = size and chunk[0] == _TEXT
             if is_text and self.queue.empty() and self.take_now(_unmasked(chunk)):
                 continue
             self._frames = 0
