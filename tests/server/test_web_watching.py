@@ -10,6 +10,7 @@ from unittest.mock import Mock, patch
 import pytest
 from inside import Visitor, until
 
+from py2048 import Direction
 from py2048.server.app import Server
 from py2048.server.play.rooms import Client
 
@@ -64,6 +65,24 @@ async def test_watchers_see_what_changes_the_game(
     seen = await watcher.receive()
     assert (seen["type"], seen["version"]) == ("events", 1)
     assert seen["events"][0]["direction"] == first_seen
+
+
+async def test_an_attempt_that_changes_nothing_stays_private_while_moves_are_saved(
+    server: Server,
+) -> None:
+    """Watchers do not see the attempt, even if earlier moves are still waiting to be saved."""
+    player, watcher = Visitor(server), Visitor(server)
+    game = (await player.new("wide:size=1x6,start=2x2:1"))["game"]
+    await watcher.ask("watch", game=game)
+    room = server.backend.rooms.open[game]
+    with server.backend.rooms.games.store.write():
+        for direction in (Direction.LEFT, Direction.RIGHT, Direction.UP):
+            room.broadcast(room.game.move(room.game.version + 1, direction), player.connection)
+    room.broadcast(room.game.move(3, Direction.LEFT), player.connection)
+    seen = [await watcher.receive() for _ in range(3)]
+    assert [(each["version"], each["events"][0]["kind"]) for each in seen] == [
+        *((1, "moved"), (2, "moved"), (3, "moved")),
+    ]
 
 
 async def test_a_watcher_who_leaves_changes_nothing(server: Server) -> None:

@@ -28,6 +28,7 @@ from py2048.app.storage import GameChange
 from py2048.app.storage.values import OpenGame, utc_text
 from py2048.core.errors import Py2048Error, StaleGameError, StorageError
 from py2048.core.language import _, language, use_language
+from py2048.core.rules import MovePoints
 from py2048.presentation.events import Event, IllegalMove
 from py2048.server import schema
 from py2048.server.bounds import (
@@ -260,7 +261,8 @@ class Room:
         """
         if events:
             message = partial(messages.events_of, self.game, events, self.autoplayer)
-            is_private = isinstance(events[0], IllegalMove) and not self.game.tracked.is_changed
+            may_cost = isinstance(self.game.session.rules.scoring, MovePoints)
+            is_private = isinstance(events[0], IllegalMove) and not may_cost
             if not is_private:
                 self._subscribe(client)
             self.send(message, client if is_private else None)
