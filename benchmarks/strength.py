@@ -58,6 +58,7 @@ class Row:
     games: int
     rules: str = "classic"
     network: bool = False
+    seed: int | str = SETTINGS["seed"]
 
     @property
     def path(self) -> Path:
@@ -72,7 +73,7 @@ class Row:
     def tournament(self) -> Tournament:
         """Return the tournament."""
         rules = Rules.parse(self.rules)
-        return Tournament((self.player,), rules, self.games, SETTINGS["seed"])
+        return Tournament((self.player,), rules, self.games, self.seed)
 
     def known(self) -> Iterator[GameResult]:
         """Yield the saved games, if the player and its weights have not changed."""
@@ -89,15 +90,13 @@ class Row:
         """Return whether the current player plays a saved game in the same way."""
         if "ms=" in self.player:  # games with a time limit are not reproducible
             return True
-        (now,) = run_job(
-            Job(self.player, self.tournament().rules, SETTINGS["seed"], (game.game,))
-        ).played
+        (now,) = run_job(Job(self.player, self.tournament().rules, self.seed, (game.game,))).played
         return (now.score, now.max_tile, now.moves) == (game.score, game.max_tile, game.moves)
 
     def heading(self) -> dict[str, Any]:
         """Return the saved data that must be unchanged for saved games to be valid."""
-        rules, seed = str(Rules.parse(self.rules)), SETTINGS["seed"]
-        found = {"player": self.player, "rules": rules, "seed": seed, "weights": self.weights}
+        rules, weights = str(Rules.parse(self.rules)), self.weights
+        found = {"player": self.player, "rules": rules, "seed": self.seed, "weights": weights}
         return found | ({"opening": self.opening()} if "ms=" in self.player else {})
 
     def opening(self) -> str:
