@@ -261,8 +261,8 @@ class Room:
         """
         if events:
             message = partial(messages.events_of, self.game, events, self.autoplayer)
-            may_cost = isinstance(self.game.session.rules.scoring, MovePoints)
-            is_private = isinstance(events[0], IllegalMove) and not may_cost
+            is_turn = isinstance(self.game.session.rules.scoring, MovePoints)
+            is_private = isinstance(events[0], IllegalMove) and not is_turn
             if not is_private:
                 self._subscribe(client)
             self.send(message, client if is_private else None)
